@@ -1,0 +1,126 @@
+"""Parameter checks, with messages in one form: "The 'k' parameter of identify must be ... Got ... instead."."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from topshap.coalitions import names_of
+from topshap.errors import GameError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from topshap.typing import Coalitions, Values
+
+
+def refuse(name: str, value: Any, *, owner: str, must_be: str) -> NoReturn:
+    """Raise the error that says which parameter of what is wrong, how, and what would be right."""
+    raise ParameterError(f"The {name!r} parameter of {owner} must be {must_be}. Got {value!r} instead.")
+
+
+def check_int(name: str, value: Any, *, owner: str, low: int, high: int | None = None) -> int:
+    """Return `value` as an int within [low, high].
+
+    Examples
+    --------
+    >>> check_int("k", 14, owner="identify", low=1, high=13)
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: The 'k' parameter of identify must be an int in [1, 13]. Got 14 instead.
+    """
+    if not isinstance(value, Integral) or _is_bool(value) or not low <= int(value) <= (high or math.inf):
+        bounds = f"of at least {low}" if high is None else f"in [{low}, {high}]"
+        refuse(name, value, owner=owner, must_be=f"an int {bounds}")
+    return int(value)
+
+
+def check_real(name: str, value: Any, *, owner: str, low: float) -> float:
+    """Return `value` as a finite float of at least `low`."""
+    if not low <= _number(value) < math.inf:
+        refuse(name, value, owner=owner, must_be=f"a finite number of at least {low:g}")
+    return float(value)
+
+
+def check_positive(name: str, value: Any, *, owner: str) -> float:
+    """Return `value` as a finite float above zero."""
+    if not 0.0 < _number(value) < math.inf:
+        refuse(name, value, owner=owner, must_be="a finite number above 0")
+    return float(value)
+
+
+def check_probability(name: str, value: Any, *, owner: str) -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    if not 0.0 < _number(value) < 1.0:
+        refuse(name, value, owner=owner, must_be="a number between 0 and 1, both excluded")
+    return float(value)
+
+
+def _number(value: Any) -> float:
+    """Return a real number as float and anything else as nan, which lies in no interval."""
+    return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def check_names(names: Iterable[str] | None, n_players: int, *, owner: str) -> tuple[str, ...] | None:
+    """Return the players' names as a tuple of n different strings, None if there are none."""
+    if names is None:
+        return None
+    as_tuple = tuple(str(name) for name in names)
+    if isinstance(names, str) or len(as_tuple) != n_players:
+        refuse("player_names", names, owner=owner, must_be=f"one name for each of the {n_players} players")
+    if len(set(as_tuple)) != n_players:
+        twice = next(name for name in as_tuple if as_tuple.count(name) > 1)
+        refuse("player_names", names, owner=owner, must_be=f"all different, and {twice!r} occurs more than once")
+    return as_tuple
+
+
+def check_rng(random_state: Any, *, owner: str) -> np.random.Generator:
+    """Return a generator made from a seed, or the one that was given."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
+        refuse("random_state", random_state, owner=owner, must_be=must_be)
+
+
+def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
+    """Return a game's answer as floats, one per coalition; nothing is dropped or imputed.
+
+    Examples
+    --------
+    >>> check_values([1.0, float("nan")], np.array([[True, False], [True, True]]), ("age", "bmi"))
+    Traceback (most recent call last):
+    ...
+    topshap.errors.GameError: The value of a coalition must be a finite number. Got nan for {age, bmi} instead.
+    """
+    array = np.asarray(values)
+    if array.shape != (len(coalitions),):
+        raise GameError(
+            f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
+            f"Got {_kind(values, array)} of shape {array.shape} instead."
+        )
+    if array.dtype.kind not in "biuf":
+        first = array.reshape(-1)[0] if array.size else None
+        raise GameError(
+            f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
+            f"{first!r} for {names_of(coalitions[0], player_names)}."
+        )
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise GameError(
+            f"The value of a coalition must be a finite number. "
+            f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
+        )
+    return numbers
+
+
+def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
+    return "an array" if isinstance(values, np.ndarray) or array.ndim > 0 else f"{values!r}, an object"

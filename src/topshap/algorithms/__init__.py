@@ -1,0 +1,96 @@
+"""Which coalitions next: one algorithm a file, each a generator that reads like its paper's pseudocode.
+
+`make` turns the name of an algorithm into the algorithm with its default parameters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topshap._validation import refuse
+from topshap.algorithms.ablations import Identical, Independent, SameLength
+from topshap.algorithms.approshapley import ApproShapley
+from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.bus import BUS
+from topshap.algorithms.cmcs import CMCS
+from topshap.algorithms.cmcs_at_k import CMCSAtK
+from topshap.algorithms.enumeration import Enumeration
+from topshap.algorithms.gap_e import GapE
+from topshap.algorithms.greedy_cmcs import GreedyCMCS
+from topshap.algorithms.kernelshap import KernelSHAP
+from topshap.algorithms.samplingshap_at_k import SamplingSHAPAtK
+from topshap.algorithms.sar import SAR
+from topshap.algorithms.stratified_svarm import StratifiedSVARM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "ALGORITHMS",
+    "BUS",
+    "CMCS",
+    "SAR",
+    "Algorithm",
+    "ApproShapley",
+    "CMCSAtK",
+    "Enumeration",
+    "GapE",
+    "GreedyCMCS",
+    "Identical",
+    "Independent",
+    "KernelSHAP",
+    "Rounds",
+    "SameLength",
+    "SamplingSHAPAtK",
+    "StratifiedSVARM",
+    "Task",
+    "choose",
+    "make",
+]
+
+ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        CMCS,
+        GreedyCMCS,
+        CMCSAtK,
+        Independent,
+        SameLength,
+        Identical,
+        ApproShapley,
+        KernelSHAP,
+        StratifiedSVARM,
+        BUS,
+        SamplingSHAPAtK,
+        GapE,
+        SAR,
+    )
+}
+"""Every algorithm that can be asked for by name."""
+
+
+def make(algorithm: str | Algorithm[Any], *, owner: str = "make") -> Algorithm[Any]:
+    """Return the algorithm of this name with its default parameters; an algorithm is returned as it is.
+
+    Examples
+    --------
+    >>> make("greedy-cmcs")
+    GreedyCMCS(warm_up=30)
+    """
+    if isinstance(algorithm, Algorithm):
+        return algorithm
+    if algorithm not in ALGORITHMS:
+        names = ", ".join(repr(name) for name in ["auto", *ALGORITHMS])
+        refuse("algorithm", algorithm, owner=owner, must_be=f"an Algorithm or one of {names}")
+    return ALGORITHMS[algorithm]()
+
+
+def choose(*, stops_by_itself: bool) -> Algorithm[Any]:
+    """Return what ``algorithm="auto"`` runs: the paper's best for a fixed budget and for a fixed confidence.
+
+    Examples
+    --------
+    >>> choose(stops_by_itself=True).name, choose(stops_by_itself=False).name
+    ('cmcs@k', 'greedy-cmcs')
+    """
+    return CMCSAtK() if stops_by_itself else GreedyCMCS()

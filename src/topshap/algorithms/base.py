@@ -1,0 +1,119 @@
+"""What an algorithm is: a generator of coalitions, and the standing it keeps.
+
+An algorithm never evaluates anything. Its `rounds` yields coalitions, a bool array of shape (m, n), and is sent their
+values. If fewer values come back than were asked for, the budget ended inside the batch: the algorithm uses the prefix
+and returns. All randomness comes from the generator in its task: the same seed and the same values give the same run.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from topshap.errors import ParameterError
+from topshap.statistics.standing import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from topshap.ledger import Ledger
+    from topshap.stopping import StoppingRule
+    from topshap.typing import Coalition, Coalitions, Players, Values
+
+MAX_BATCH_BYTES = 2**24
+"""No batch of coalitions is larger than this, whatever the number of players."""
+
+ROWS_PER_BATCH = 256
+"""How many coalitions an algorithm asks for at once where it does not have to wait for their values."""
+
+Rounds: TypeAlias = "Generator[Coalitions, Values, None]"
+StandingT = TypeVar("StandingT", bound=Standing)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an algorithm is given: the size of the problem, the two values known from the start, randomness, budget."""
+
+    n: int
+    k: int
+    rng: np.random.Generator
+    tie_order: Players
+    empty: float
+    """v(empty coalition)."""
+    grand: float
+    """v(grand coalition)."""
+    ledger: Ledger
+    """What is spent and what is left, to be read only."""
+    delta: float | None = None
+    """The allowed probability of a wrong answer in a race that stops by itself, None in one for a fixed budget."""
+
+    @property
+    def gain(self) -> float:
+        """The sum of all Shapley values, v(N) - v(empty)."""
+        return self.grand - self.empty
+
+    def rounds_per_batch(self, rows_per_round: int) -> int:
+        """Return how many rounds to ask for at once: one in a race that may stop after each of them."""
+        if self.delta is not None:
+            return 1
+        return max(1, ROWS_PER_BATCH // max(1, rows_per_round))
+
+
+class Algorithm(ABC, Generic[StandingT]):
+    """Decides which coalitions to evaluate next, and what their values say.
+
+    Subclasses are constructed with their parameters only; everything about the game comes with the `Task`.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def standing(self, task: Task) -> StandingT:
+        """Return the standing at the start of a race."""
+
+    @abstractmethod
+    def rounds(self, task: Task, standing: StandingT) -> Rounds:
+        """Yield batches of coalitions, receive their values, keep `standing` up to date."""
+
+    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:  # noqa: ARG002 - for those who override it
+        """Return the rule by which a race of this algorithm stops by itself."""
+        raise ParameterError(
+            f"The 'algorithm' parameter must be one that can stop by itself when 'epsilon' is given, "
+            f"for example 'cmcs@k'. Got {self.name!r} instead."
+        )
+
+    def __repr__(self) -> str:
+        """Return the constructor call, parameters in the order they were set."""
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
+
+
+def evaluate(parts: Iterable[Coalitions]) -> Generator[Coalitions, Values, Values]:
+    """Ask for the coalitions of all parts, a part a batch, until the budget ends; return the values so far."""
+    answers: list[Values] = []
+    for part in parts:
+        values = yield part
+        answers.append(values)
+        if len(values) < len(part):
+            break
+    return np.concatenate(answers) if answers else np.empty(0)
+
+
+def rows_at_most(n: int, bytes_per_entry: int = 1) -> int:
+    """Return how many rows of n entries fit into one batch."""
+    return max(1, MAX_BATCH_BYTES // (n * bytes_per_entry))
+
+
+def slices(total: int, at_most: int) -> Iterator[slice]:
+    """Cut range(total) into slices of bounded length."""
+    for start in range(0, total, at_most):
+        yield slice(start, min(start + at_most, total))
+
+
+def flipped(anchor: Coalition, players: Players) -> Coalitions:
+    """Return the anchor with each of `players` flipped, one a row."""
+    rows = np.repeat(anchor[None], len(players), axis=0)
+    rows[np.arange(len(players)), players] ^= True
+    return rows

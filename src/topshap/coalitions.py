@@ -1,0 +1,110 @@
+"""Coalitions as rows of bits: drawing them, naming them, numbering them.
+
+A coalition has three forms here. As a *row* of a bool array it is what algorithms and games work with. As a *key*, the
+packed bits as bytes, it is what a ledger looks up. As an *id*, the integer whose bit i says whether player i is inside,
+it is the position in a complete table of 2**n values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topshap.typing import Coalition, Coalitions, Matrix, Players
+
+
+def keys(coalitions: Coalitions) -> list[bytes]:
+    r"""Return one hashable key per row: the bits packed into bytes.
+
+    Examples
+    --------
+    >>> keys(np.array([[True, False, False], [True, True, False]]))
+    [b'\x01', b'\x03']
+    """
+    packed = np.packbits(coalitions, axis=1, bitorder="little")
+    as_bytes: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    return as_bytes
+
+
+def from_ids(ids: NDArray[np.integer], n: int) -> Coalitions:
+    """Return the coalitions with these ids: player i is inside where bit i is set.
+
+    Examples
+    --------
+    >>> from_ids(np.array([0, 5]), 3)
+    array([[False, False, False],
+           [ True, False,  True]])
+    """
+    little_endian = np.ascontiguousarray(ids, dtype="<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(little_endian, axis=1, count=n, bitorder="little").view(np.bool_)
+
+
+def to_ids(coalitions: Coalitions) -> NDArray[np.int64]:
+    """Return each coalition's id, the position of its value in a complete table; for up to 62 players.
+
+    Examples
+    --------
+    >>> to_ids(np.array([[False, False, False], [True, False, True]]))
+    array([0, 5])
+    """
+    m, n = coalitions.shape
+    octets = np.zeros((m, 8), dtype=np.uint8)
+    octets[:, : (n + 7) // 8] = np.packbits(coalitions, axis=1, bitorder="little")
+    return octets.view("<i8").ravel()
+
+
+def smallest(sizes: NDArray[np.integer], order: Matrix) -> Coalitions:
+    """Return, for each row, the set of its `sizes[r]` players with the smallest entries in `order`.
+
+    With uniform random entries this is a uniform random set of that size. Every row consumes the same number of random
+    numbers whatever its size, so that drawing rows one by one or many at a time gives the same sets.
+    """
+    ranks = order.argsort(axis=1).argsort(axis=1)
+    return ranks < sizes[:, None]
+
+
+def draw_of_sizes(sizes: NDArray[np.integer], n: int, rng: np.random.Generator) -> Coalitions:
+    """Draw one uniform random coalition for each size."""
+    return smallest(sizes, rng.random((len(sizes), n)))
+
+
+def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
+    """Draw `count` coalitions with a size uniform in 0..n, then uniform among the sets of that size."""
+    uniform = rng.random((count, n + 1))
+    return smallest((uniform[:, 0] * (n + 1)).astype(np.intp), uniform[:, 1:])
+
+
+def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:
+    """Draw, for each player, a coalition without it: a size uniform in 0..n-1, then uniform among those sets."""
+    uniform = rng.random((len(players), n + 1))
+    order = uniform[:, 1:]
+    order[np.arange(len(players)), players] = np.inf  # last in the row, and a size below n never reaches the last
+    return smallest((uniform[:, 0] * n).astype(np.intp), order)
+
+
+def with_and_without(coalitions: Coalitions, players: Players) -> Coalitions:
+    """Return two rows for each coalition: with its player, then without it."""
+    rows = np.repeat(coalitions, 2, axis=0)
+    rows[np.arange(0, len(rows), 2), players] = True
+    rows[np.arange(1, len(rows), 2), players] = False
+    return rows
+
+
+def names_of(coalition: Coalition, player_names: tuple[str, ...] | None = None, at_most: int = 12) -> str:
+    """Return a coalition in words, for messages: its players in braces, long ones cut.
+
+    Examples
+    --------
+    >>> names_of(np.array([True, False, True]))
+    '{0, 2}'
+    >>> names_of(np.array([True, False, True]), ("age", "sex", "bmi"))
+    '{age, bmi}'
+    """
+    members = np.flatnonzero(coalition)
+    shown = [str(i) if player_names is None else player_names[i] for i in members[:at_most]]
+    more = [f"... {len(members) - at_most} more"] if len(members) > at_most else []
+    return "{" + ", ".join(shown + more) + "}"

@@ -1,0 +1,100 @@
+"""identify: the front door for any value function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topshap._validation import refuse
+from topshap.race import Race
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from topshap.algorithms import Algorithm
+    from topshap.ledger import Counting
+    from topshap.result import TopK
+    from topshap.typing import Game
+
+
+def identify(
+    game: Game,
+    n_players: int | None = None,
+    k: int | None = None,
+    *,
+    budget: int | None = None,
+    epsilon: float | None = None,
+    delta: float = 0.05,
+    algorithm: str | Algorithm[Any] = "auto",
+    counting: Counting = "distinct",
+    player_names: Iterable[str] | None = None,
+    random_state: Any = None,
+) -> TopK:
+    """Find the k players with the highest Shapley values.
+
+    Parameters
+    ----------
+    game
+        Any callable from a bool array of shape (m, n), one coalition a row, to m numbers.
+    n_players
+        The number of players; by default the game's attribute ``n_players``.
+    k
+        How many players to find.
+    budget
+        How many evaluations may be spent, at least 2. By default 50 per player, or all 2**n coalitions if that is less;
+        no limit if `epsilon` is given.
+    epsilon
+        Stop as soon as the returned set has an inclusion-exclusion error of at most `epsilon`, with a probability of
+        about 1 - `delta`. With a budget too, whichever comes first.
+    delta
+        The allowed probability of a larger error. Used only with `epsilon`.
+    algorithm
+        ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an algorithm with parameters of your own.
+    counting
+        ``"distinct"``: a coalition is paid for once, repeats are free, and when all coalitions are known the answer is
+        exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the empty and
+        the grand coalition.
+    player_names
+        One name per player; by default the game's attribute ``player_names``, if it has one.
+    random_state
+        A seed or a numpy Generator. The same seed gives the same result, bit for bit.
+
+    Returns
+    -------
+    TopK
+        The players found, all estimates, how sure they are and what they cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import topshap
+    >>> def game(coalitions):
+    ...     return coalitions @ np.array([3.0, 1.0, 2.0, 0.0]) + coalitions[:, 0] * coalitions[:, 1]
+    >>> topshap.identify(game, n_players=4, k=2, random_state=0).players
+    array([0, 2])
+    """
+    if not callable(game):
+        refuse(
+            "game",
+            game,
+            owner="identify",
+            must_be="a callable from a bool array of shape (m, n) to m numbers",
+        )
+    n_players = getattr(game, "n_players", None) if n_players is None else n_players
+    if n_players is None:
+        must_be = "given, since the game has no attribute 'n_players'"
+        refuse("n_players", n_players, owner="identify", must_be=must_be)
+    race = Race(
+        n_players,
+        k,  # type: ignore[arg-type]  # None is refused there like any other wrong value
+        budget=budget,
+        epsilon=epsilon,
+        delta=delta,
+        algorithm=algorithm,
+        counting=counting,
+        player_names=getattr(game, "player_names", None) if player_names is None else player_names,
+        random_state=random_state,
+        _owner="identify",
+    )
+    while not race.done:
+        race.tell(game(race.ask()))
+    return race.result()

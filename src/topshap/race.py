@@ -1,0 +1,237 @@
+"""Race: an algorithm and a ledger behind ask / tell, for any loop of your own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap import algorithms
+from topshap._validation import (
+    check_int,
+    check_names,
+    check_probability,
+    check_real,
+    check_rng,
+    check_values,
+    refuse,
+)
+from topshap.errors import RaceError
+from topshap.exact import shapley_from_table
+from topshap.ledger import Bill, Ledger
+from topshap.result import TopK
+from topshap.statistics.standing import KnownStanding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from topshap.algorithms import Algorithm, Rounds, Task
+    from topshap.ledger import Counting
+    from topshap.result import Stopped
+    from topshap.statistics.standing import Standing
+    from topshap.typing import Coalitions, Values
+
+
+class Race:
+    """A run of one algorithm on one game, driven from outside.
+
+    `ask` returns coalitions that have no value yet, `tell` takes their values, until the race is `done`. What has been
+    paid for is never asked for again. The race may be looked at at any time through `standing` and `result`.
+
+    Parameters
+    ----------
+    n_players
+        The number of players, at least 1.
+    k
+        How many to find.
+    budget
+        How many evaluations may be spent, at least 2: the empty and the grand coalition come first. None chooses
+        `default_budget`, or no limit if `epsilon` is given.
+    epsilon
+        Stop as soon as the inclusion-exclusion error is confidently at most this.
+    delta
+        The allowed probability of a larger error.
+    algorithm
+        A name from `topshap.algorithms.ALGORITHMS`, an algorithm with parameters of your own, or ``"auto"``.
+    counting
+        ``"distinct"`` charges each coalition once, ``"calls"`` every access to it.
+    player_names
+        One name per player, for messages and results.
+    random_state
+        A seed or a numpy Generator; the same seed gives the same race.
+
+    Examples
+    --------
+    >>> race = Race(n_players=4, k=2, budget=12, random_state=0)
+    >>> while not race.done:
+    ...     coalitions = race.ask()
+    ...     race.tell(coalitions @ np.array([3.0, 1.0, 2.0, 0.0]))
+    >>> race.result().players
+    array([0, 2])
+    """
+
+    def __init__(
+        self,
+        n_players: int,
+        k: int,
+        *,
+        budget: int | None = None,
+        epsilon: float | None = None,
+        delta: float = 0.05,
+        algorithm: str | Algorithm[Any] = "auto",
+        counting: Counting = "distinct",
+        player_names: Iterable[str] | None = None,
+        random_state: Any = None,
+        _owner: str = "Race",
+    ) -> None:
+        n = check_int("n_players", n_players, owner=_owner, low=1)
+        self.n_players = n
+        self.k = check_int("k", k, owner=_owner, low=1, high=n)
+        if counting not in ("distinct", "calls"):
+            refuse("counting", counting, owner=_owner, must_be="'distinct' or 'calls'")
+        if budget is not None:
+            budget = check_int("budget", budget, owner=_owner, low=2)
+        elif epsilon is None:
+            budget = default_budget(n)
+        self.player_names = check_names(player_names, n, owner=_owner)
+        delta = check_probability("delta", delta, owner=_owner)
+        if epsilon is not None:
+            epsilon = check_real("epsilon", epsilon, owner=_owner, low=0.0)
+        self.stopped: Stopped | None = None
+        self._ledger = Ledger(n, budget, counting)
+        self._epsilon, self._delta = epsilon, delta
+        self._algorithm = _choose(algorithm, n, budget, counting, stops=epsilon is not None, owner=_owner)
+        self._stop = None if epsilon is None else self._algorithm.stopping_rule(epsilon, delta)
+        self._rng = check_rng(random_state, owner=_owner)
+        self._task: Task | None = None
+        self._standing: Standing | None = None
+        self._rounds: Rounds | None = None
+        self._batch: Coalitions = np.array([[False] * n, [True] * n])
+        self._bill: Bill = self._ledger.price(self._batch)
+
+    @property
+    def done(self) -> bool:
+        """Whether the race is over."""
+        return self.stopped is not None
+
+    @property
+    def evaluations(self) -> int:
+        """How many distinct coalitions have been paid for."""
+        return self._ledger.evaluations
+
+    @property
+    def calls(self) -> int:
+        """How often a value was accessed; of the empty and the grand coalition only the first time counts."""
+        return self._ledger.calls
+
+    @property
+    def budget(self) -> int | None:
+        """What may be spent, None without a limit."""
+        return self._ledger.budget
+
+    @property
+    def standing(self) -> Standing:
+        """Estimates, standard errors and ranking at the moment."""
+        if self._standing is None:
+            raise RaceError("This race has not started: tell it the values of the first coalitions it asks for.")
+        return self._standing
+
+    def ask(self) -> Coalitions:
+        """Return the coalitions to evaluate next, a bool array of shape (m, n) with different rows."""
+        if self.done:
+            raise RaceError(f"This race is over ({self.stopped}): there is nothing left to ask.")
+        return self._batch[list(self._bill.unpaid.values())]
+
+    def tell(self, values: Any) -> None:
+        """Take the values of the coalitions that `ask` returns, in the same order."""
+        self._answer(check_values(values, self.ask(), self.player_names))
+        while not self.done and not self._bill.unpaid:
+            self._answer(np.empty(0))
+
+    def result(self) -> TopK:
+        """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
+        standing, task = self.standing, self._task
+        if task is None:
+            raise RaceError("This race has not started.")
+        return TopK(
+            players=standing.ranking()[: self.k],
+            estimates=standing.estimates.copy(),
+            std_errors=standing.std_errors,
+            covariance=standing.covariance(),
+            player_names=self.player_names,
+            evaluations=self.evaluations,
+            calls=self.calls,
+            budget=self.budget,
+            epsilon=self._epsilon,
+            delta=None if self._epsilon is None else self._delta,
+            stopped=self.stopped or "interrupted",
+            algorithm=self._algorithm.name,
+            counting=self._ledger.counting,
+            empty=task.empty,
+            grand=task.grand,
+        )
+
+    def _answer(self, values: Values) -> None:
+        """Give the algorithm the values of its batch, as far as the budget allows, and price what it asks next."""
+        answer = self._ledger.enter(self._bill, values)
+        cut = len(answer) < len(self._batch)
+        try:
+            if self._rounds is None:
+                self._batch = next(self._start(answer))
+            else:
+                self._batch = self._rounds.send(answer)
+        except StopIteration:
+            self.stopped = "budget"
+        if self._ledger.complete and (self._ledger.counting == "distinct" or self.n_players == 1):
+            self._finish_exactly()
+        elif self._stop is not None and self._stop(self.standing, self.k):
+            self.stopped = "confident"
+        elif cut and not self.done:
+            raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
+        if not self.done:
+            self._bill = self._ledger.price(self._batch)
+
+    def _start(self, ends: Values) -> Rounds:
+        empty, grand = ends.tolist()
+        delta = None if self._epsilon is None else self._delta
+        tie_order = self._rng.permutation(self.n_players)
+        task = algorithms.Task(
+            self.n_players, self.k, self._rng, tie_order, empty, grand, ledger=self._ledger, delta=delta
+        )
+        self._task = task
+        self._standing = self._algorithm.standing(task)
+        self._rounds = self._algorithm.rounds(task, self._standing)
+        return self._rounds
+
+    def _finish_exactly(self) -> None:
+        exact = KnownStanding(self.standing.tie_order, shapley_from_table(self._ledger.table()))
+        exact.set(exact.estimates, np.zeros((self.n_players, self.n_players)))
+        self._standing = exact
+        self.stopped = "exact"
+
+
+def default_budget(n_players: int) -> int:
+    """Return the budget of a race that is given none: 50 evaluations per player, or all coalitions if that is less.
+
+    Examples
+    --------
+    >>> default_budget(5), default_budget(14)
+    (32, 700)
+    """
+    return min(2**n_players, 50 * n_players)
+
+
+def _choose(
+    algorithm: str | Algorithm[Any],
+    n: int,
+    budget: int | None,
+    counting: Counting,
+    *,
+    stops: bool,
+    owner: str,
+) -> Algorithm[Any]:
+    if algorithm != "auto":
+        algorithm = algorithms.make(algorithm, owner=owner)
+    if counting == "distinct" and budget is not None and budget >= 2**n and not stops:
+        return algorithms.Enumeration()
+    return algorithms.choose(stops_by_itself=stops) if isinstance(algorithm, str) else algorithm

@@ -1,0 +1,179 @@
+"""TopK: what a race found, frozen, with how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtr
+
+from topshap._validation import check_probability
+from topshap.statistics.bounds import two_sided_quantile
+from topshap.statistics.posterior import probability_in_top_k, probability_of_set
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from topshap.typing import Matrix, Players, Values
+
+Stopped: TypeAlias = Literal["budget", "confident", "exact", "interrupted"]
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The k players with the highest estimated Shapley values, all estimates, and what they cost.
+
+    Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
+    distributed around the true values with the given standard errors and covariance. Where an algorithm gives no
+    covariance, the estimates are taken as independent. When `stopped` is ``"exact"`` there is no uncertainty.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0], baseline=5.0)
+    >>> top = topshap.identify(game, k=2, player_names=["age", "sex", "bmi"], random_state=0)
+    >>> top.names, top.estimates, top.stopped
+    (('age', 'bmi'), array([3., 1., 2.]), 'exact')
+    >>> print(top)
+    Top 2 of 3 players after 8 evaluations (exact: all coalitions are known)
+       1  age         3
+       2  bmi         2
+      --
+       3  sex         1
+    """
+
+    players: Players
+    """Indices of the top k, best first."""
+    estimates: Values
+    """One estimated Shapley value per player."""
+    std_errors: Values
+    """Their standard errors, nan where not known."""
+    covariance: Matrix | None = field(repr=False)
+    """The covariance of the estimates, None where only the standard errors are known."""
+    player_names: tuple[str, ...] | None
+    evaluations: int
+    """Distinct coalitions paid for."""
+    calls: int
+    """Accesses in all."""
+    budget: int | None
+    epsilon: float | None
+    delta: float | None
+    stopped: Stopped
+    """Why the race ended: ``"budget"``, ``"confident"``, ``"exact"`` or ``"interrupted"``."""
+    algorithm: str
+    counting: str
+    empty: float
+    """v(empty coalition): what the Shapley values add up from."""
+    grand: float
+    """v(grand coalition): what they add up to."""
+
+    def __post_init__(self) -> None:
+        for array in (self.players, self.estimates, self.std_errors, self.covariance):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def k(self) -> int:
+        """How many players were looked for."""
+        return len(self.players)
+
+    @property
+    def n_players(self) -> int:
+        """How many players there are."""
+        return len(self.estimates)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the top k, best first; their indices as text where the players have no names."""
+        return tuple(self._name(i) for i in self.players)
+
+    def interval(self, level: float = 0.95) -> Matrix:
+        """Return an interval for every player's Shapley value, shape (n, 2); unbounded where nothing is known."""
+        level = check_probability("level", level, owner="interval")
+        half_width = two_sided_quantile(1.0 - level) * self.std_errors
+        half_width = np.where(np.isnan(half_width), np.inf, half_width)
+        return np.stack([self.estimates - half_width, self.estimates + half_width], axis=1)
+
+    def pairwise(self) -> Matrix:
+        """Return the estimated probability that player i's Shapley value exceeds player j's, shape (n, n).
+
+        It is 1/2 on the diagonal, for equal estimates, and where nothing is known.
+        """
+        ahead = self.estimates[:, None] - self.estimates
+        variances = self.std_errors**2
+        deviation = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self._shared_covariance(), 0.0))
+        certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
+        z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
+        probability: Matrix = ndtr(np.where(np.isnan(z), 0.0, z))
+        return probability
+
+    @cached_property
+    def confidence(self) -> float:
+        """The estimated probability that these are the top k; nan where a standard error is not known."""
+        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance)
+
+    @cached_property
+    def inclusion(self) -> Values:
+        """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
+        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all players as a pandas DataFrame, best first. Needs the extra ``topshap[pandas]``."""
+        pandas = _import_pandas()
+        low, high = self.interval().T
+        columns = {
+            "player": [self._name(i) for i in range(self.n_players)],
+            "estimate": self.estimates,
+            "std_error": self.std_errors,
+            "low": low,
+            "high": high,
+            "p_top_k": self.inclusion,
+            "top_k": np.isin(np.arange(self.n_players), self.players),
+        }
+        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self._order()]
+        return frame
+
+    def __str__(self) -> str:
+        """Return a leaderboard: the top k, the border, and those next to it."""
+        order = self._order()
+        shown = order[: min(self.n_players, max(self.k + 5, 10))]
+        width = min(40, max(10, *(len(self._name(i)) for i in shown)))
+        lines = [self._headline()]
+        for rank, i in enumerate(shown, start=1):
+            uncertainty = "" if self.stopped == "exact" else f" ± {1.96 * self.std_errors[i]:.2g}"
+            lines.append(f"{rank:4d}  {self._name(i)[:width]:<{width}}  {self.estimates[i]:.4g}{uncertainty}")
+            if rank == self.k < self.n_players:
+                lines.append("  --")
+        if len(shown) < self.n_players:
+            lines.append(f"      ... {self.n_players - len(shown)} more")
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        why = {
+            "exact": "exact: all coalitions are known",
+            "budget": "the budget is spent",
+            "confident": f"stopped by itself at epsilon={self.epsilon}, delta={self.delta}",
+            "interrupted": "not finished",
+        }[self.stopped]
+        sure = "" if self.stopped == "exact" else f", {self.confidence:.0%} sure of the set"
+        return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure})"
+
+    def _order(self) -> Players:
+        rest = np.setdiff1d(np.arange(self.n_players), self.players)
+        return np.concatenate([self.players, rest[np.argsort(-self.estimates[rest], kind="stable")]])
+
+    def _name(self, i: int) -> str:
+        return str(i) if self.player_names is None else self.player_names[i]
+
+    def _shared_covariance(self) -> Matrix:
+        return np.diag(self.std_errors**2) if self.covariance is None else self.covariance
+
+
+def _import_pandas() -> Any:
+    try:
+        import pandas as pd  # noqa: PLC0415 - an extra, imported where it is used
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install 'topshap[pandas]'") from error
+    return pd

@@ -1,0 +1,33 @@
+"""Confidence intervals by the central limit theorem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+if TYPE_CHECKING:
+    from topshap.statistics.standing import Standing
+    from topshap.typing import Values
+
+
+def two_sided_quantile(level: float) -> float:
+    """Return z such that a standard normal lies outside [-z, z] with probability `level`.
+
+    Examples
+    --------
+    >>> round(two_sided_quantile(0.05), 2)
+    1.96
+    """
+    return float(ndtri(1.0 - level / 2.0))
+
+
+def clt_interval(standing: Standing, level: float) -> tuple[Values, Values]:
+    """Return lower and upper bounds of every player's value, each wrong with probability `level` asymptotically.
+
+    A player whose standard error is not known has an unbounded interval.
+    """
+    half_width = two_sided_quantile(level) * standing.std_errors
+    half_width = np.where(np.isnan(half_width), np.inf, half_width)
+    return standing.estimates - half_width, standing.estimates + half_width

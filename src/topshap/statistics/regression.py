@@ -1,0 +1,79 @@
+"""Weighted least squares on coalitions under the efficiency constraint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from topshap.typing import Coalitions, Matrix, Values
+
+_BLOCK = 4096
+
+
+def efficient_least_squares(
+    coalitions: Coalitions, worths: Values, weights: Values, gain: float, draws: NDArray[np.intp]
+) -> tuple[Values, Matrix]:
+    """Fit worth = sum of the members' coefficients, which add up to `gain`, and the coefficients' covariance.
+
+    Write the coefficients as gain / n plus a vector u that adds up to zero, and solve for u in that subspace; where the
+    coalitions do not determine it, u is the shortest solution. With too few coalitions no player is thus preferred.
+
+    Parameters
+    ----------
+    coalitions, worths, weights
+        The rows of the regression, worth v(S) - v(empty), and how much each counts.
+    gain
+        v(N) - v(empty).
+    draws
+        The random draw that each row belongs to, -1 for rows that were not chosen at random. Draws are taken as
+        independent; their influence on the coefficients gives the covariance.
+    """
+    n = coalitions.shape[1]
+    normal, moment = np.zeros((n, n)), np.zeros(n)
+    for rows, worth, weight in _blocks(coalitions, worths, weights):
+        moment += rows.T @ (weight * (worth - rows.sum(axis=1) * (gain / n)))
+        normal += rows.T @ (weight[:, None] * rows)
+    inverse = _inverse_on_zero_sums(normal)
+    coefficients = gain / n + inverse @ moment
+    influences = np.zeros((draws.max(initial=-1) + 1, n))
+    start = 0
+    for rows, worth, weight in _blocks(coalitions, worths, weights):
+        scores = (weight * (worth - rows @ coefficients))[:, None] * rows
+        belongs = draws[start : start + len(rows)]
+        np.add.at(influences, belongs[belongs >= 0], scores[belongs >= 0])
+        start += len(rows)
+    influences = influences[np.unique(draws[draws >= 0])] @ inverse
+    return coefficients, influences.T @ influences
+
+
+def _blocks(coalitions: Coalitions, worths: Values, weights: Values) -> Iterator[tuple[Matrix, Values, Values]]:
+    """Yield the rows as floats, a bounded number at a time."""
+    for start in range(0, len(coalitions), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield coalitions[block].astype(np.float64), worths[block], weights[block]
+
+
+def _inverse_on_zero_sums(normal: Matrix) -> Matrix:
+    """Return the pseudo-inverse of the normal matrix restricted to vectors that add up to zero."""
+    n = len(normal)
+    centred = normal - normal.mean(axis=0)
+    centred = centred - centred.mean(axis=1)[:, None]
+    scale = np.trace(centred) / n
+    if scale <= 0.0:
+        return np.zeros((n, n))
+    try:
+        # Adding the direction of equal coefficients makes the matrix definite; it is taken out again below.
+        factor = linalg.cho_factor(centred + scale / n, lower=True)
+        smallest, largest = np.min(np.diag(factor[0])), np.max(np.diag(factor[0]))
+        if smallest > 1e-6 * largest:
+            return np.asarray(linalg.cho_solve(factor, np.eye(n))) - 1.0 / (n * scale)
+    except linalg.LinAlgError:
+        pass  # fewer rows than players: the shortest solution below
+    return np.asarray(linalg.pinvh(centred))

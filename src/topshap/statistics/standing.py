@@ -1,0 +1,182 @@
+"""The standing of a race: what an algorithm believes at the moment, open to everyone who wants to look."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.statistics.moments import PairMoments, PlayerMoments
+
+if TYPE_CHECKING:
+    from topshap.typing import Matrix, Players, Values
+
+PAIRS_UP_TO = 256
+"""Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
+n x n arrays would cost more than the rest of a round."""
+
+_NEXT_TO_NOTHING = 1e-12
+"""A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
+
+
+class Standing(ABC):
+    """Estimates, their uncertainty and the ranking they give.
+
+    Parameters
+    ----------
+    tie_order
+        A permutation of the players; of two with equal estimates the one that comes first in it is ranked higher. Drawn
+        at random for each race, so that ties favour nobody.
+    """
+
+    def __init__(self, tie_order: Players) -> None:
+        self.n_players = len(tie_order)
+        self.tie_order = tie_order
+
+    @property
+    @abstractmethod
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+
+    @property
+    @abstractmethod
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where it is not known."""
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where only the standard errors are known."""
+        return None
+
+    def ranking(self) -> Players:
+        """Return all players, the best first."""
+        order = self.tie_order
+        return order[np.argsort(-self.estimates[order], kind="stable")]
+
+    def partition(self, k: int) -> tuple[Players, Players]:
+        """Return the current top k and the rest, each from the best to the worst."""
+        ranking = self.ranking()
+        return ranking[:k], ranking[k:]
+
+
+class KnownStanding(Standing):
+    """Estimates that are computed as a whole: by enumeration or by a regression."""
+
+    def __init__(self, tie_order: Players, estimates: Values) -> None:
+        super().__init__(tie_order)
+        self._estimates = estimates
+        self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
+
+    def set(self, estimates: Values, covariance: Matrix) -> None:
+        """Replace the estimates and their covariance."""
+        self._estimates = estimates
+        self._covariance = covariance
+
+    @property
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+        return self._estimates
+
+    @property
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where it is not known."""
+        return np.sqrt(np.maximum(np.diag(self._covariance), 0.0))
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where it is not known."""
+        return None if np.isnan(self._covariance).any() else self._covariance
+
+
+class MeanStanding(Standing):
+    """Each player's estimate is the mean of its sampled marginal contributions.
+
+    Zero sample variance is not certainty: a player who is pivotal in one coalition of a thousand looks constant for a
+    long time. Where all of a player's M samples were equal, its variance is taken to be J**2 / (M + 1), as if one of
+    M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while nobody has shown
+    anything but zeros, the square of v(N) - v(empty)). What is assumed is that no unseen jump is larger than the
+    others' contributions are. The floor acts only where the sample variance is next to nothing, below 1e-12 J**2.
+
+    Parameters
+    ----------
+    tie_order
+        See `Standing`.
+    gain
+        v(N) - v(empty). By efficiency a player's Shapley value is gain / n on average, which is the estimate for a
+        player that was never sampled; its standard error is nan.
+    pairs
+        Whether to follow the differences of all pairs of players that are sampled in the same round.
+    """
+
+    def __init__(self, tie_order: Players, gain: float, *, pairs: bool) -> None:
+        super().__init__(tie_order)
+        self.moments = PlayerMoments(self.n_players)
+        self.pairs = PairMoments(self.n_players) if pairs else None
+        self._gain = gain
+
+    def add_rounds(self, samples: Matrix, players: Players | slice = slice(None)) -> None:
+        """Add rounds in which each of `players` was sampled once, one round a row."""
+        self.moments.add(samples, players)
+        if self.pairs is not None:
+            self.pairs.add(samples, players)
+
+    def add_compared(self, samples: Values, pair: tuple[int, int]) -> None:
+        """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
+        for sample, player in zip(samples.tolist(), pair, strict=False):
+            self.moments.add_one(sample, player)
+        if self.pairs is not None and len(samples) == 2:
+            self.pairs.add_one(float(samples[1] - samples[0]), *pair)
+
+    @property
+    def counts(self) -> Values:
+        """How often each player was sampled."""
+        return self.moments.count
+
+    @property
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+        unseen = self.moments.count == 0
+        if unseen.any():
+            return np.where(unseen, self._gain / self.n_players, self.moments.mean)
+        return self.moments.mean
+
+    def variances(self) -> Values:
+        """Return the variance of each player's samples, never less than what is not yet known."""
+        return self._at_least_unseen(self.moments.variances(), self.moments.count)
+
+    @property
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where a player was sampled less than twice."""
+        return np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
+
+    def pair_variances(self, i: Players | slice = slice(None), j: Players | slice = slice(None)) -> Matrix:
+        """Return the variance of D_j - D_i for players i (rows) and j (columns) sampled against one coalition."""
+        if self.pairs is None:
+            raise ValueError("This standing does not follow pairs.")
+        return self._at_least_unseen(self.pairs.variances(i, j), self.pairs.count[i][:, j])
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where pairs are not followed.
+
+        Two means of M_i and M_j samples that share M_ij rounds have covariance M_ij c_ij / (M_i M_j), and the variance
+        of the difference in the shared rounds gives c_ij.
+        """
+        if self.pairs is None or (self.moments.count < 2).any():
+            return None
+        variances = self.variances()
+        shared = (variances[:, None] + variances - self.pair_variances()) / 2
+        shared = np.where(self.pairs.count > 1, shared, 0.0)
+        covariance = self.pairs.count * shared / np.outer(self.moments.count, self.moments.count)
+        np.fill_diagonal(covariance, variances / self.moments.count)
+        return covariance
+
+    def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
+        largest_square = self._largest_square()
+        constant = variances <= _NEXT_TO_NOTHING * largest_square
+        if not constant.any():
+            return variances
+        return np.where(constant, largest_square / (counts + 1), variances)
+
+    def _largest_square(self) -> float:
+        squares = self.moments.mean**2 + np.nan_to_num(self.moments.variances())
+        largest = float(squares.max())
+        return largest if largest > 0 else self._gain**2
