@@ -113,7 +113,8 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
     numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
+    # A finite sum is proof enough, and quicker; a sum that overflows is looked at again.
+    if not math.isfinite(np.add.reduce(numbers)) and not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise GameError(
             f"The value of a coalition must be a finite number. "

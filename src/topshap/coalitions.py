@@ -78,6 +78,14 @@ def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
     return smallest((uniform[:, 0] * (n + 1)).astype(np.intp), uniform[:, 1:])
 
 
+def draw_anchor(n: int, rng: np.random.Generator) -> Coalition:
+    """Draw what `draw_anchors` would draw first, quicker."""
+    uniform = rng.random(n + 1)
+    anchor = np.zeros(n, dtype=np.bool_)
+    anchor[uniform[1:].argsort()[: int(uniform[0] * (n + 1))]] = True
+    return anchor
+
+
 def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:
     """Draw, for each player, a coalition without it: a size uniform in 0..n-1, then uniform among those sets."""
     uniform = rng.random((len(players), n + 1))

@@ -63,8 +63,7 @@ class Ledger:
         self.counting = counting
         self.calls = 0
         self._values: dict[bytes, float] = {}
-        ends = co.keys(np.array([[False] * n_players, [True] * n_players]))
-        self._free_once_known = frozenset(ends)
+        self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
 
     @property
     def evaluations(self) -> int:
@@ -87,34 +86,23 @@ class Ledger:
         return len(self._values) == 2**self.n_players
 
     def price(self, coalitions: Coalitions) -> Bill:
-        """Return what these accesses would come to, cut where the budget ends."""
+        """Return what these accesses would come to, cut at the first one that the budget does not cover."""
         keys = co.keys(coalitions)
-        known = self._values
+        known, ends, every_call = self._values, self._ends, self.counting == "calls"
+        left = len(keys) if self.budget is None else self.budget - self.spent
         unpaid: dict[bytes, int] = {}
+        calls = 0
         for row, key in enumerate(keys):
-            if key not in known and key not in unpaid:
+            fresh = key not in known and key not in unpaid
+            call = fresh or key not in ends
+            if call if every_call else fresh:
+                if left == 0:
+                    return Bill(keys[:row], calls, unpaid)
+                left -= 1
+            calls += call
+            if fresh:
                 unpaid[key] = row
-        if self.counting == "calls":
-            return self._price_calls(keys, unpaid)
-        remaining = self.remaining
-        if remaining is not None and len(unpaid) > remaining:
-            affordable = dict(list(unpaid.items())[:remaining])
-            first_too_dear = list(unpaid.values())[remaining]
-            return Bill(keys[:first_too_dear], self._charged(keys[:first_too_dear]), affordable)
-        return Bill(keys, self._charged(keys), unpaid)
-
-    def _price_calls(self, keys: list[bytes], unpaid: dict[bytes, int]) -> Bill:
-        charged = self._charged(keys)
-        remaining = self.remaining
-        while remaining is not None and charged > remaining:
-            # One row too many at a time would be slow for a large batch; the excess is a lower bound of the cut.
-            keys = keys[: len(keys) - (charged - remaining)]
-            charged = self._charged(keys)
-        return Bill(keys, charged, {key: row for key, row in unpaid.items() if row < len(keys)})
-
-    def _charged(self, keys: list[bytes]) -> int:
-        free = sum(key in self._values for key in keys if key in self._free_once_known)
-        return len(keys) - free
+        return Bill(keys, calls, unpaid)
 
     def enter(self, bill: Bill, values: Values) -> Values:
         """Take the values of the unpaid coalitions and return those of all rows of the bill."""

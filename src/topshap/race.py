@@ -106,8 +106,7 @@ class Race:
         self._task: Task | None = None
         self._standing: Standing | None = None
         self._rounds: Rounds | None = None
-        self._batch: Coalitions = np.array([[False] * n, [True] * n])
-        self._bill: Bill = self._ledger.price(self._batch)
+        self._request(np.array([[False] * n, [True] * n]))
 
     @property
     def done(self) -> bool:
@@ -140,7 +139,7 @@ class Race:
         """Return the coalitions to evaluate next, a bool array of shape (m, n) with different rows."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to ask.")
-        return self._batch[list(self._bill.unpaid.values())]
+        return self._asked
 
     def tell(self, values: Any) -> None:
         """Take the values of the coalitions that `ask` returns, in the same order."""
@@ -176,10 +175,7 @@ class Race:
         answer = self._ledger.enter(self._bill, values)
         cut = len(answer) < len(self._batch)
         try:
-            if self._rounds is None:
-                self._batch = next(self._start(answer))
-            else:
-                self._batch = self._rounds.send(answer)
+            batch = next(self._start(answer)) if self._rounds is None else self._rounds.send(answer)
         except StopIteration:
             self.stopped = "budget"
         if self._ledger.complete and (self._ledger.counting == "distinct" or self.n_players == 1):
@@ -189,7 +185,13 @@ class Race:
         elif cut and not self.done:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
         if not self.done:
-            self._bill = self._ledger.price(self._batch)
+            self._request(batch)
+
+    def _request(self, batch: Coalitions) -> None:
+        """Note what the algorithm wants to know, and which of it has to be paid for."""
+        self._batch = batch
+        self._bill: Bill = self._ledger.price(batch)
+        self._asked: Coalitions = batch[list(self._bill.unpaid.values())]
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class BUS(ArmAlgorithm):
-    r"""Border Uncertainty Sampling: the player nearest to the border, for how often it was sampled, comes next.
+    """Border Uncertainty Sampling: the player nearest to the border, for how often it was sampled, comes next.
 
-    Everyone is sampled once; then always the player with the smallest \\|estimate - border\\| * count, the border being
-    the midpoint between the estimates of ranks k and k + 1.
+    Everyone is sampled once; then always the player with the smallest product of count and distance to the border, the
+    midpoint between the estimates of ranks k and k + 1.
 
     Overhead per evaluation: O(n log n).
 

@@ -103,10 +103,12 @@ def extended_marginals(anchor: Coalitions | Coalition, values: Matrix | Values) 
 
     `anchor` says, for each of the flipped players, whether it is in S. Works on one anchor or on one a row.
     """
-    sign = np.where(anchor, 1.0, -1.0)
-    return sign * (values[..., :1] - values[..., 1:])
+    return np.where(anchor, 1.0, -1.0) * (values[..., :1] - values[..., 1:])
 
 
 def compare(anchor: Coalition, players: Players) -> Coalitions:
     """Return the coalitions in which `players` are compared: the anchor, then the anchor with each of them flipped."""
-    return np.concatenate([anchor[None], flipped(anchor, players)])
+    rows = np.empty((len(players) + 1, len(anchor)), dtype=np.bool_)
+    rows[:] = anchor
+    rows[np.arange(1, len(players) + 1), players] ^= True
+    return rows

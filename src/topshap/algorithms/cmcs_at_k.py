@@ -9,13 +9,14 @@ import numpy as np
 from topshap._validation import check_int, check_probability
 from topshap.algorithms.base import Algorithm, Rounds, Task
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
-from topshap.coalitions import draw_anchors
+from topshap.coalitions import draw_anchor
 from topshap.statistics.bounds import clt_interval
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 from topshap.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
     from topshap.stopping import StoppingRule
+    from topshap.typing import Players
 
 
 class CMCSAtK(Algorithm[MeanStanding]):
@@ -60,9 +61,9 @@ class CMCSAtK(Algorithm[MeanStanding]):
         level = (task.delta or self.delta) / task.n
         while lasted:
             pair = closest_across_border(standing, task.k, level)
-            anchor = draw_anchors(1, task.n, task.rng)[0]
-            values = yield compare(anchor, np.array(pair))
-            standing.add_compared(extended_marginals(anchor[list(pair)][: max(len(values) - 1, 0)], values), pair)
+            anchor = draw_anchor(task.n, task.rng)
+            values = yield compare(anchor, pair)
+            standing.add_compared(extended_marginals(anchor[pair[: max(len(values) - 1, 0)]], values), pair)
             lasted = len(values) == 3
 
     def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
@@ -70,8 +71,8 @@ class CMCSAtK(Algorithm[MeanStanding]):
         return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
 
 
-def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
+def closest_across_border(standing: MeanStanding, k: int, level: float) -> Players:
     """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
     top, rest = standing.partition(k)
     lower, upper = clt_interval(standing, level)
-    return int(top[lower[top].argmin()]), int(rest[upper[rest].argmax()])
+    return np.array([top[lower[top].argmin()], rest[upper[rest].argmax()]])

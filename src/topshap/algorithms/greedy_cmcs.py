@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from topshap._validation import check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
-from topshap.coalitions import draw_anchors
+from topshap.coalitions import draw_anchor
 from topshap.statistics.standing import MeanStanding
 from topshap.stopping import OverlappingIntervals
 
@@ -57,7 +57,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         lasted = yield from comparable_rounds(task, standing, self.warm_up)
         while lasted:
             players = draw_doubtful_players(standing, task.k, task.rng)
-            anchor = draw_anchors(1, task.n, task.rng)[0]
+            anchor = draw_anchor(task.n, task.rng)
             values = yield compare(anchor, players)
             sampled = players[: max(len(values) - 1, 0)]
             standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)

@@ -61,7 +61,7 @@ class SamplingSHAPAtK(Algorithm[MeanStanding]):
         while lasted:
             pair = closest_across_border(standing, task.k, level)
             place = task.rng.random(task.n)
-            before = place < place[list(pair), None]
+            before = place < place[pair, None]
             coalitions = np.repeat(before, 2, axis=0)
             coalitions[[0, 2], pair] = True
             values = yield coalitions

@@ -122,7 +122,8 @@ class TableGame:
         """
         must_be = "The 'path' parameter of TableGame.load must be an .npz archive with the array 'values'."
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            # Opened here, because numpy leaves a broken archive open.
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 found = list(archive)
                 arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
         except (TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:

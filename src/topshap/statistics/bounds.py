@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from topshap.typing import Values
 
 
+@lru_cache
 def two_sided_quantile(level: float) -> float:
     """Return z such that a standard normal lies outside [-z, z] with probability `level`.
 
@@ -29,5 +31,6 @@ def clt_interval(standing: Standing, level: float) -> tuple[Values, Values]:
     A player whose standard error is not known has an unbounded interval.
     """
     half_width = two_sided_quantile(level) * standing.std_errors
-    half_width = np.where(np.isnan(half_width), np.inf, half_width)
-    return standing.estimates - half_width, standing.estimates + half_width
+    half_width[np.isnan(half_width)] = np.inf
+    estimates = standing.estimates
+    return estimates - half_width, estimates + half_width

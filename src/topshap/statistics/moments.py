@@ -50,9 +50,13 @@ class PlayerMoments:
         self.mean[player] += shift / self.count[player]
         self._squares[player] += shift * (sample - self.mean[player])
 
+    def mean_squares(self) -> Values:
+        """Return the mean of each player's squared samples, 0 where there are none."""
+        return self.mean**2 + self._squares / np.maximum(self.count, 1.0)
+
     def variances(self) -> Values:
         """Return the sample variances, nan where there are fewer than two samples."""
-        return _over(self._squares, self.count - 1)
+        return self._squares / _degrees_of_freedom(self.count)
 
 
 class PairMoments:
@@ -105,9 +109,11 @@ class PairMoments:
 
     def variances(self, i: Players | slice = slice(None), j: Players | slice = slice(None)) -> Matrix:
         """Return the sample variances of D_j - D_i for the players i (rows) and j (columns), nan where unknown."""
-        return _over(self._squares[i][:, j], self.count[i][:, j] - 1)
+        return self._squares[i][:, j] / _degrees_of_freedom(self.count[i][:, j])
 
 
-def _over(squares: Values, degrees: Values) -> Values:
-    """Divide, with nan where there are no degrees of freedom."""
-    return np.divide(squares, degrees, out=np.full_like(squares, np.nan), where=degrees > 0)
+def _degrees_of_freedom(count: Values) -> Values:
+    """Return count - 1, and nan where that leaves nothing to divide by."""
+    degrees = count - 1.0
+    degrees[degrees <= 0.0] = np.nan
+    return degrees

@@ -51,7 +51,7 @@ class Standing(ABC):
     def ranking(self) -> Players:
         """Return all players, the best first."""
         order = self.tie_order
-        return order[np.argsort(-self.estimates[order], kind="stable")]
+        return order[(-self.estimates[order]).argsort(kind="stable")]
 
     def partition(self, k: int) -> tuple[Players, Players]:
         """Return the current top k and the rest, each from the best to the worst."""
@@ -112,6 +112,7 @@ class MeanStanding(Standing):
         self.moments = PlayerMoments(self.n_players)
         self.pairs = PairMoments(self.n_players) if pairs else None
         self._gain = gain
+        self._everyone_seen = False
 
     def add_rounds(self, samples: Matrix, players: Players | slice = slice(None)) -> None:
         """Add rounds in which each of `players` was sampled once, one round a row."""
@@ -119,12 +120,13 @@ class MeanStanding(Standing):
         if self.pairs is not None:
             self.pairs.add(samples, players)
 
-    def add_compared(self, samples: Values, pair: tuple[int, int]) -> None:
+    def add_compared(self, samples: Values, pair: Players) -> None:
         """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
-        for sample, player in zip(samples.tolist(), pair, strict=False):
+        i, j = pair.tolist()
+        for sample, player in zip(samples.tolist(), (i, j), strict=False):
             self.moments.add_one(sample, player)
         if self.pairs is not None and len(samples) == 2:
-            self.pairs.add_one(float(samples[1] - samples[0]), *pair)
+            self.pairs.add_one(float(samples[1] - samples[0]), i, j)
 
     @property
     def counts(self) -> Values:
@@ -134,8 +136,9 @@ class MeanStanding(Standing):
     @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
-        unseen = self.moments.count == 0
-        if unseen.any():
+        if not self._everyone_seen:
+            unseen = self.moments.count == 0
+            self._everyone_seen = not unseen.any()
             return np.where(unseen, self._gain / self.n_players, self.moments.mean)
         return self.moments.mean
 
@@ -170,13 +173,9 @@ class MeanStanding(Standing):
         return covariance
 
     def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
-        largest_square = self._largest_square()
-        constant = variances <= _NEXT_TO_NOTHING * largest_square
-        if not constant.any():
-            return variances
-        return np.where(constant, largest_square / (counts + 1), variances)
-
-    def _largest_square(self) -> float:
-        squares = self.moments.mean**2 + np.nan_to_num(self.moments.variances())
-        largest = float(squares.max())
-        return largest if largest > 0 else self._gain**2
+        squares = self.moments.mean_squares()
+        largest = squares[squares.argmax()] or self._gain**2
+        constant = variances <= _NEXT_TO_NOTHING * largest
+        if np.logical_or.reduce(constant, axis=None):
+            variances = np.where(constant, largest / (counts + 1.0), variances)
+        return variances
