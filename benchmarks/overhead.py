@@ -19,11 +19,15 @@ import time
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.typing import Coalitions, Values
+
+if TYPE_CHECKING:
+    from topshap.typing import Coalitions, Values
 
 
 class TimedAdditiveGame:
@@ -70,9 +74,7 @@ def main() -> None:
     print(f"{'algorithm':<18}{'overhead us/access':>20}{'game us/access':>16}{'accesses':>10}{'peak MB':>9}")
     for algorithm in options.algorithms:
         microseconds_per_access(algorithm, options.players, min(options.budget, 4 * options.players), 1)  # warm up
-        overhead, inside, calls = microseconds_per_access(
-            algorithm, options.players, options.budget, options.repeats
-        )
+        overhead, inside, calls = microseconds_per_access(algorithm, options.players, options.budget, options.repeats)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{algorithm:<18}{overhead:>20.2f}{inside:>16.2f}{calls:>10}{peak:>9.0f}")
 

@@ -54,7 +54,8 @@ def shapley_from_table(values: ArrayLike) -> Values:
     # With bit i taken out of every id, the coalitions without i are 0 .. 2**(n-1) - 1 for each player alike,
     # and the number of set bits is still their size: one array of weights serves all players.
     weights = _weight_of_size(n)[coalition_sizes(n - 1)]
-    return np.array([weights @ _marginals(table, i) for i in range(n)])
+    # Summed by numpy, not by BLAS, whose last digits depend on the number of threads.
+    return np.array([(weights * _marginals(table, i)).sum() for i in range(n)])
 
 
 def shapley_values(

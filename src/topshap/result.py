@@ -157,7 +157,7 @@ class TopK:
             "confident": f"stopped by itself at epsilon={self.epsilon}, delta={self.delta}",
             "interrupted": "not finished",
         }[self.stopped]
-        sure = "" if self.stopped == "exact" else f", {self.confidence:.0%} sure of the set"
+        sure = "" if self.stopped == "exact" else f", {_in_words(self.confidence)} sure of the set"
         return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure})"
 
     def _order(self) -> Players:
@@ -169,6 +169,12 @@ class TopK:
 
     def _shared_covariance(self) -> Matrix:
         return np.diag(self.std_errors**2) if self.covariance is None else self.covariance
+
+
+def _in_words(confidence: float) -> str:
+    if np.isnan(confidence):
+        return "not yet"
+    return "more than 99%" if confidence > 0.99 else f"{confidence:.0%}"
 
 
 def _import_pandas() -> Any:

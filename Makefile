@@ -1,0 +1,52 @@
+# `make demo` and `make test` work on a fresh machine with Python, make and the package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint types unit format reproduce overhead clean
+
+help: ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[sklearn]'
+	touch $@
+
+$(VENV)/.test: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
+	$(BIN)/python docs/demo.py
+
+test: lint types unit ## lint, types, tests and doctests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+unit: $(VENV)/.test
+	$(BIN)/pytest --numprocesses 2
+
+format: $(VENV)/.test ## format and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+GAMES ?=
+BASELINES ?=
+reproduce: $(VENV)/.test ## the published figures, with GAMES=dir BASELINES=dir
+	$(BIN)/python benchmarks/reproduce.py --games $(GAMES) --baselines $(BASELINES)
+
+overhead: $(VENV)/.test ## microseconds per access of every algorithm
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/overhead.py --players 1000 --budget 20000 --repeats 1
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
