@@ -14,7 +14,9 @@ from topshap.errors import GameError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from topshap.typing import Coalitions, Values
+    from numpy.typing import ArrayLike
+
+    from topshap.typing import Coalitions, Game, Values
 
 
 def refuse(name: str, value: Any, *, owner: str, must_be: str) -> NoReturn:
@@ -88,6 +90,48 @@ def check_rng(random_state: Any, *, owner: str) -> np.random.Generator:
     except (TypeError, ValueError):
         must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
         refuse("random_state", random_state, owner=owner, must_be=must_be)
+
+
+def check_vector(name: str, values: ArrayLike, *, owner: str) -> Values:
+    """Return `values` as a one-dimensional float64 array of finite numbers, at least one.
+
+    Examples
+    --------
+    >>> check_vector("weights", [1, 2], owner="AdditiveGame")
+    array([1., 2.])
+    """
+    vector = check_reals(name, values, owner=owner)
+    if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
+        refuse(name, values, owner=owner, must_be="a non-empty one-dimensional array of finite numbers")
+    return vector
+
+
+def check_reals(name: str, values: ArrayLike, *, owner: str) -> Values:
+    """Return `values` as a contiguous float64 array; text, objects and complex numbers are refused.
+
+    Examples
+    --------
+    >>> check_reals("weights", ["1", "2"], owner="AdditiveGame")
+    Traceback (most recent call last):
+        ...
+    topshap.errors.ParameterError: The 'weights' parameter of AdditiveGame must be an array of real numbers.
+    Got ['1', '2'] instead.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged nested lists
+        array = np.array(None)
+    if array.dtype.kind not in "biuf":
+        refuse(name, values, owner=owner, must_be="an array of real numbers")
+    return np.asarray(array, dtype=np.float64, order="C")
+
+
+def resolve_n_players(game: Game, n_players: int | None, *, owner: str) -> int:
+    """Return the number of players: as given, else the game's attribute ``n_players``."""
+    given = getattr(game, "n_players", None) if n_players is None else n_players
+    if given is None:
+        refuse("n_players", None, owner=owner, must_be="given, since the game has no attribute 'n_players'")
+    return check_int("n_players", given, owner=owner, low=1)
 
 
 def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:

@@ -63,8 +63,10 @@ def smallest(sizes: NDArray[np.integer], order: Matrix) -> Coalitions:
     With uniform random entries this is a uniform random set of that size. Every row consumes the same number of random
     numbers whatever its size, so that drawing rows one by one or many at a time gives the same sets.
     """
-    ranks = order.argsort(axis=1).argsort(axis=1)
-    return ranks < sizes[:, None]
+    ascending = np.sort(order, axis=1)
+    beyond_last = np.full((len(order), 1), np.inf)
+    first_outside = np.concatenate([ascending, beyond_last], axis=1)[np.arange(len(order)), sizes]
+    return order < first_outside[:, None]
 
 
 def draw_of_sizes(sizes: NDArray[np.integer], n: int, rng: np.random.Generator) -> Coalitions:
@@ -81,16 +83,15 @@ def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
 def draw_anchor(n: int, rng: np.random.Generator) -> Coalition:
     """Draw what `draw_anchors` would draw first, quicker."""
     uniform = rng.random(n + 1)
-    anchor = np.zeros(n, dtype=np.bool_)
-    anchor[uniform[1:].argsort()[: int(uniform[0] * (n + 1))]] = True
-    return anchor
+    size, order = int(uniform[0] * (n + 1)), uniform[1:]
+    return order < np.sort(order)[size] if size < n else np.ones(n, dtype=np.bool_)
 
 
 def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:
     """Draw, for each player, a coalition without it: a size uniform in 0..n-1, then uniform among those sets."""
     uniform = rng.random((len(players), n + 1))
     order = uniform[:, 1:]
-    order[np.arange(len(players)), players] = np.inf  # last in the row, and a size below n never reaches the last
+    order[np.arange(len(players)), players] = 2.0  # last in the row, and a size below n never reaches the last
     return smallest((uniform[:, 0] * n).astype(np.intp), order)
 
 

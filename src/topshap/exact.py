@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap._validation import check_int, check_values, refuse
+from topshap._validation import check_int, check_reals, check_values, resolve_n_players
 from topshap.coalitions import from_ids
 from topshap.errors import ParameterError
 
@@ -168,40 +168,6 @@ def check_table(name: str, values: ArrayLike, *, owner: str) -> Values:
     return table
 
 
-def check_vector(name: str, values: ArrayLike, *, owner: str) -> Values:
-    """Return `values` as a one-dimensional float64 array of finite numbers, at least one.
-
-    Examples
-    --------
-    >>> check_vector("weights", [1, 2], owner="AdditiveGame")
-    array([1., 2.])
-    """
-    vector = check_reals(name, values, owner=owner)
-    if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
-        refuse(name, values, owner=owner, must_be="a non-empty one-dimensional array of finite numbers")
-    return vector
-
-
-def check_reals(name: str, values: ArrayLike, *, owner: str) -> Values:
-    """Return `values` as a contiguous float64 array; text, objects and complex numbers are refused.
-
-    Examples
-    --------
-    >>> check_reals("weights", ["1", "2"], owner="AdditiveGame")
-    Traceback (most recent call last):
-        ...
-    topshap.errors.ParameterError: The 'weights' parameter of AdditiveGame must be an array of real numbers.
-    Got ['1', '2'] instead.
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # ragged nested lists
-        array = np.array(None)
-    if array.dtype.kind not in "biuf":
-        refuse(name, values, owner=owner, must_be="an array of real numbers")
-    return np.asarray(array, dtype=np.float64, order="C")
-
-
 def _weight_of_size(n: int) -> Values:
     """Return the chance that just a given set of s players comes before a given other, for s = 0 .. n-1."""
     return np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
@@ -215,10 +181,7 @@ def _marginals(table: Values, player: int) -> Values:
 
 
 def _resolve_n_players(game: Game, n_players: int | None, max_players: int) -> int:
-    given = getattr(game, "n_players", None) if n_players is None else n_players
-    if given is None:
-        refuse("n_players", None, owner="value_table", must_be="an int if the game has no such attribute")
-    n = check_int("n_players", given, owner="value_table", low=1)
+    n = resolve_n_players(game, n_players, owner="value_table")
     if n > max_players:
         raise ParameterError(
             f"The 'n_players' parameter of value_table must be an int in [1, {max_players}], up to "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topshap._validation import refuse
+from topshap._validation import refuse, resolve_n_players
 from topshap.race import Race
 
 if TYPE_CHECKING:
@@ -79,12 +79,8 @@ def identify(
             owner="identify",
             must_be="a callable from a bool array of shape (m, n) to m numbers",
         )
-    n_players = getattr(game, "n_players", None) if n_players is None else n_players
-    if n_players is None:
-        must_be = "given, since the game has no attribute 'n_players'"
-        refuse("n_players", n_players, owner="identify", must_be=must_be)
     race = Race(
-        n_players,
+        resolve_n_players(game, n_players, owner="identify"),
         k,  # type: ignore[arg-type]  # None is refused there like any other wrong value
         budget=budget,
         epsilon=epsilon,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap._validation import check_int, refuse
+from topshap._validation import check_int, check_vector, refuse
 from topshap.errors import ParameterError
-from topshap.exact import check_vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -130,8 +130,7 @@ def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float =
     rounds
         The number M of rounds, each with a sample of every player.
     epsilon
-        The error that is allowed, in the unit of the values. Ties are allowed as in `topshap.metrics`, and
-        two tied players are swapped with chance 1/2.
+        The error that is allowed, in the unit of the values. Ties are allowed as in `topshap.metrics`.
 
     Returns
     -------
@@ -150,11 +149,10 @@ def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float =
     rounds = check_int("rounds", rounds, owner="identification_bound", low=1)
     epsilon = check_real("epsilon", epsilon, owner="identification_bound", low=0.0)
     phi = shapley_from_table(checked)
-    tolerance = tie_tolerance(phi)
     gaps = phi - np.sort(phi)[-k]
-    allowed = epsilon + tolerance
+    allowed = epsilon + tie_tolerance(phi)
     sets, separating = _count_sets(gaps > allowed, np.abs(gaps) <= allowed, k)
-    mistakes = _chance_of_swap(phi, _difference_variances(checked), rounds, tolerance)
+    mistakes = _chance_of_swap(phi, _difference_variances(checked), rounds)
     return float(sets - (separating * mistakes).sum())
 
 
@@ -180,11 +178,10 @@ def _choose(n: int, k: int) -> int:
     return math.comb(n, k) if 0 <= k <= n else 0
 
 
-def _chance_of_swap(phi: Values, squares: Matrix, rounds: int, tolerance: float) -> Matrix:
+def _chance_of_swap(phi: Values, squares: Matrix, rounds: int) -> Matrix:
     """Return Phi(sqrt(M) (phi_j - phi_i) / s_ij), the chance that j is estimated to be above i."""
     gap = phi - phi[:, None]
-    # Tied players are a matter of chance even where s is zero; rounding must not decide between them.
-    gap[np.abs(gap) <= tolerance] = 0.0
+    # Where s is zero, z is infinite, and zero for tied players: between these it is a matter of chance.
     with np.errstate(all="ignore"):
         z = np.where(gap == 0.0, 0.0, math.sqrt(rounds) * gap / np.sqrt(squares))
     chance: Matrix = ndtr(z)

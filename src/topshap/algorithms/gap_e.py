@@ -48,20 +48,22 @@ class GapE(ArmAlgorithm):
         lasted = yield from everyone_once(task, standing)
         lasted = lasted and (yield from everyone_once(task, standing))
         while lasted:
-            gaps = gaps_to_border(standing, task.k)
-            noise = np.maximum(standing.std_errors, 1e-150)
-            complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
-            index = -gaps + np.sqrt(self.exploration * pulls / (complexity * standing.counts))
             ranking = standing.ranking()
-            player = ranking[index[ranking].argmax()]
-            lasted = yield from pull(task, standing, np.array([player]))
+            gaps = gaps_to_border(standing.estimates[ranking], task.k)
+            noise = np.maximum(standing.std_errors[ranking], 1e-150)
+            complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
+            index = np.sqrt(self.exploration * pulls / (complexity * standing.counts[ranking])) - gaps
+            lasted = yield from pull(task, standing, ranking[[index.argmax()]])
 
 
-def gaps_to_border(standing: MeanStanding, k: int) -> Values:
-    """Return each player's distance to the nearest estimate on the other side of the border; zeros if k = n."""
-    estimates, (top, rest) = standing.estimates, standing.partition(k)
-    gaps = np.zeros(standing.n_players)
-    if len(rest) > 0:
-        gaps[top] = estimates[top] - estimates[rest[0]]
-        gaps[rest] = estimates[top[-1]] - estimates[rest]
-    return gaps
+def gaps_to_border(ranked: Values, k: int) -> Values:
+    """Return the distance of each estimate, given best first, to the nearest on the other side; zeros if k = n.
+
+    Examples
+    --------
+    >>> gaps_to_border(np.array([5.0, 3.0, 2.0, 0.0]), 2)
+    array([3., 1., 1., 3.])
+    """
+    if k == len(ranked):
+        return np.zeros(k)
+    return np.concatenate([ranked[:k] - ranked[k], ranked[k - 1] - ranked[k:]])

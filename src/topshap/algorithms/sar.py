@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.algorithms.arms import everyone_once
 from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.gap_e import gaps_to_border
 from topshap.statistics.standing import MeanStanding
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ def most_clear_cut(standing: SARStanding, undecided: Players, places: int) -> tu
     """Return the undecided player with the largest gap to the border, and whether it is above it."""
     ranked = standing.ranking()
     ranked = ranked[np.isin(ranked, undecided)]
-    estimates = standing.estimates
-    lead = estimates[ranked[0]] - estimates[ranked[places]]
-    lag = estimates[ranked[places - 1]] - estimates[ranked[-1]]
-    return (int(ranked[0]), True) if lead > lag else (int(ranked[-1]), False)
+    gaps = gaps_to_border(standing.estimates[ranked], places)
+    best_leads_by_more = gaps[0] > gaps[-1]
+    return int(ranked[0 if best_leads_by_more else -1]), bool(best_leads_by_more)

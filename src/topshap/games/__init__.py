@@ -7,9 +7,9 @@ from topshap.games.synthetic import (
     AllOrNothingGame,
     GloveGame,
     UnanimityGame,
-    VotingGame,
 )
 from topshap.games.tables import TableGame
+from topshap.games.voting import VotingGame
 
 __all__ = [
     "AdditiveGame",

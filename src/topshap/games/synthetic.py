@@ -1,13 +1,12 @@
 """Games whose Shapley values are known in closed form, for any number of players.
 
-They are small, fast and of very different character: nothing interacts in an additive game, everybody is
-needed in an all-or-nothing game, and in a voting game a player may be a dummy although it has votes. The
-value of a coalition is the same to the last bit whether it is asked for alone or among others.
+They are small, fast and of very different character: nothing interacts in an additive game, and everybody is
+needed in an all-or-nothing game. The value of a coalition is the same to the last bit whether it is asked for
+alone or among others.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from topshap._validation import check_int, check_real, refuse
-from topshap.exact import check_vector
+from topshap._validation import check_int, check_real, check_vector, refuse
 from topshap.games.functions import check_coalitions
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ _BLOCK_CELLS = 2**21
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class _Synthetic(ABC):
+class SyntheticGame(ABC):
     """A game with a rule for blocks of coalitions and a closed form for its Shapley values."""
 
     n_players: int = field(repr=False)
@@ -61,7 +59,7 @@ class _Synthetic(ABC):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class AdditiveGame(_Synthetic):
+class AdditiveGame(SyntheticGame):
     """Every player adds its weight, whoever else is there: v(S) = baseline + the sum of the weights in S.
 
     The Shapley values are the weights.
@@ -86,12 +84,12 @@ class AdditiveGame(_Synthetic):
     baseline: float
 
     def __init__(self, weights: ArrayLike, baseline: float = 0.0) -> None:
-        checked = _numbers("weights", weights, owner="AdditiveGame")
+        checked = numbers("weights", weights, owner="AdditiveGame")
         start = check_real("baseline", baseline, owner="AdditiveGame", low=-sys.float_info.max)
         vars(self).update(n_players=len(checked), weights=checked, baseline=start)
 
     def _values(self, coalitions: Coalitions) -> Values:
-        return self.baseline + _sum_inside(coalitions, self.weights)
+        return self.baseline + sum_inside(coalitions, self.weights)
 
     def shapley_values(self) -> Values:
         """Return the weights."""
@@ -99,7 +97,7 @@ class AdditiveGame(_Synthetic):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class UnanimityGame(_Synthetic):
+class UnanimityGame(SyntheticGame):
     """A sum of unanimity games: v(S) is the sum of the coefficients of those sets that S contains as a whole.
 
     Every game with v(empty) = 0 is of this form. A set's coefficient is shared equally among its members.
@@ -130,7 +128,7 @@ class UnanimityGame(_Synthetic):
     def __init__(self, sets: Iterable[Iterable[int]], coefficients: ArrayLike, n_players: int) -> None:
         n = check_int("n_players", n_players, owner="UnanimityGame", low=1)
         checked = tuple(_set_of_players(players, n) for players in sets)
-        amounts = _numbers("coefficients", coefficients, owner="UnanimityGame")
+        amounts = numbers("coefficients", coefficients, owner="UnanimityGame")
         if len(amounts) != len(checked):
             must_be = f"one number for each of the {len(checked)} sets"
             refuse("coefficients", coefficients, owner="UnanimityGame", must_be=must_be)
@@ -145,7 +143,7 @@ class UnanimityGame(_Synthetic):
     def _values(self, coalitions: Coalitions) -> Values:
         # Counts are small whole numbers, so their product is exact in any order of summation.
         present = coalitions.astype(np.float32) @ self._members
-        return _sum_inside(present == self._members.sum(axis=0), self.coefficients)
+        return sum_inside(present == self._members.sum(axis=0), self.coefficients)
 
     def shapley_values(self) -> Values:
         """Return for each player its equal shares in the coefficients of the sets it belongs to."""
@@ -155,7 +153,7 @@ class UnanimityGame(_Synthetic):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class AirportGame(_Synthetic):
+class AirportGame(SyntheticGame):
     """A runway long enough for everybody: v(S) is the largest cost in S.
 
     All players share the first stretch equally, those who need more the next one, and so on.
@@ -177,7 +175,7 @@ class AirportGame(_Synthetic):
     costs: Values
 
     def __init__(self, costs: ArrayLike) -> None:
-        checked = _numbers("costs", costs, owner="AirportGame")
+        checked = numbers("costs", costs, owner="AirportGame")
         if (checked < 0).any():
             refuse("costs", costs, owner="AirportGame", must_be="non-negative numbers")
         vars(self).update(n_players=len(checked), costs=checked)
@@ -197,74 +195,7 @@ class AirportGame(_Synthetic):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class VotingGame(_Synthetic):
-    """A weighted majority: v(S) = 1 if the weights in S reach the quota, and 0 otherwise.
-
-    The Shapley value, here also called the Shapley-Shubik index, is the chance to turn a losing coalition
-    into a winning one. It is counted in whole numbers by dynamic programming, with a table of n * quota
-    counts.
-
-    Parameters
-    ----------
-    weights
-        One non-negative int per player: its votes.
-    quota
-        The votes needed to win, an int from 1 to the sum of the weights.
-
-    Examples
-    --------
-    The 5 permanent members of the UN Security Council can block everything; the 10 others have almost no
-    power.
-
-    >>> council = VotingGame([7] * 5 + [1] * 10, quota=39)
-    >>> council.shapley_values()[[0, 5]].round(4)
-    array([0.1963, 0.0019])
-    """
-
-    weights: NDArray[np.int64]
-    quota: int
-
-    def __init__(self, weights: ArrayLike, quota: int) -> None:
-        checked = _numbers("weights", weights, owner="VotingGame")
-        if not ((checked >= 0) & (checked % 1 == 0)).all() or not 1 <= checked.sum() < 2**53:
-            must_be = "non-negative ints with a sum in [1, 2**53)"
-            refuse("weights", weights, owner="VotingGame", must_be=must_be)
-        votes = _read_only(checked.astype(np.int64))
-        quota = check_int("quota", quota, owner="VotingGame", low=1, high=int(votes.sum()))
-        vars(self).update(n_players=len(votes), weights=votes, quota=quota)
-
-    def _values(self, coalitions: Coalitions) -> NDArray[np.bool_]:
-        return _sum_inside(coalitions, self.weights) >= self.quota
-
-    def shapley_values(self) -> Values:
-        """Return for each player the chance that it decides, if all line up in random order."""
-        counts = self._losing_coalitions()
-        power = {weight: self._power(counts, weight) for weight in set(self.weights.tolist())}
-        return np.array([power[weight] for weight in self.weights.tolist()])
-
-    def _losing_coalitions(self) -> NDArray[np.object_]:
-        """Return how many coalitions of size s have w votes, for w below the quota; ints without limit."""
-        counts = np.zeros((self.n_players + 1, self.quota), dtype=object)
-        counts[0, 0] = 1
-        for weight in self.weights.tolist():
-            counts[1:, weight:] += counts[:-1, : max(0, self.quota - weight)].copy()
-        return counts
-
-    def _power(self, counts: NDArray[np.object_], weight: int) -> float:
-        """Return the chance that a player of this weight decides: the s others before it lack its votes."""
-        n, enough = self.n_players, max(0, self.quota - weight)
-        orders = 0
-        without = counts[0]  # the coalitions of size s that do not have this player
-        for s in range(n):
-            orders += without[enough:].sum() * math.factorial(s) * math.factorial(n - 1 - s)
-            with_player = without[:enough]
-            without = counts[s + 1].copy()
-            without[weight:] -= with_player
-        return float(orders / math.factorial(n))
-
-
-@dataclass(frozen=True, eq=False, init=False)
-class GloveGame(_Synthetic):
+class GloveGame(SyntheticGame):
     """Some have a left glove, the others a right one: v(S) is the number of pairs in S.
 
     Parameters
@@ -304,7 +235,7 @@ class GloveGame(_Synthetic):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class AllOrNothingGame(_Synthetic):
+class AllOrNothingGame(SyntheticGame):
     """Everybody is needed: v = 1 on the grand coalition and 0 on every other.
 
     Parameters
@@ -335,7 +266,7 @@ class AllOrNothingGame(_Synthetic):
         return np.full(self.n_players, 1.0 / self.n_players)
 
 
-def _sum_inside(coalitions: Coalitions, amounts: NDArray[_Number]) -> NDArray[_Number]:
+def sum_inside(coalitions: Coalitions, amounts: NDArray[_Number]) -> NDArray[_Number]:
     """Sum the amounts in each row without BLAS, whose rounding depends on the number of rows."""
     sums: NDArray[_Number] = np.where(coalitions, amounts, amounts.dtype.type(0)).sum(axis=1)
     return sums
@@ -370,10 +301,12 @@ def _set_of_players(players: Iterable[int], n: int) -> tuple[int, ...]:
     return tuple(sorted(distinct))
 
 
-def _numbers(name: str, numbers: ArrayLike, *, owner: str) -> Values:
-    return _read_only(check_vector(name, numbers, owner=owner).copy())
+def numbers(name: str, values: ArrayLike, *, owner: str) -> Values:
+    """Return a parameter as finite numbers of the game's own, that nobody can change."""
+    return read_only(check_vector(name, values, owner=owner).copy())
 
 
-def _read_only(array: NDArray[_Number]) -> NDArray[_Number]:
+def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
+    """Return the array, no longer writeable."""
     array.setflags(write=False)
     return array
