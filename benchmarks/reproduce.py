@@ -16,7 +16,8 @@ import os
 import time
 from collections import defaultdict
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import lru_cache, partial
+from functools import lru_cache
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,26 +29,31 @@ from topshap import metrics
 from topshap.games import TableGame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from numpy.typing import NDArray
-
     Baseline: TypeAlias = "Mapping[Cell, Mapping[str, str]]"
-    Runner: TypeAlias = "Callable[[Sequence[Cell]], Iterator[tuple[Cell, list[Outcome]]]]"
 
 K, EPSILON, DELTA = 5, 0.0005, 0.01
 PAC = ("cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k")
 FIXED = (*PAC, "approshapley", "kernelshap", "stratified-svarm", "bus")
 INFORMATION = ("independent", "same-length", "identical", "gap-e", "sar")
-QUALITIES = ("inc_exc_error", "ratio_precision", "binary_precision", "mse")
+COLUMNS = {
+    "pac": {
+        "calls": ("calls", "measured_calls", "measured_se"),
+        "calls, paper": ("calls", "paper_calls", "paper_se"),
+        "distinct": ("distinct", "measured_distinct", "measured_distinct_se"),
+    },
+    "fixed": {q: (q, q, f"{q}_se") for q in ("inc_exc_error", "ratio_precision", "binary_precision", "mse")},
+}
+"""The columns of each part: the field of `Outcome`, the baseline's mean and its standard error."""
 BEYOND = 4.0
 CHUNK = 10
 
 DELIBERATE = {
     "stratified-svarm": "strata never sampled are left out; the baseline counts them as zero",
     "gap-e": "the complexity is estimated; the baseline reads the true values",
-    "sar": "phases end with the budget; the baseline's 500 is a snapshot of a run planned for 2000",
+    "sar": "phases fill the budget at hand; the baseline's look like those of a plan for twice its 2000",
 }
 """Why a figure may differ from the baseline's on purpose."""
 
@@ -135,18 +141,12 @@ def run(game: TableGame, cell: Cell, *, seed: int, epsilon: float = EPSILON, del
 
 def summarize(outcomes: Sequence[Outcome]) -> dict[str, Mean]:
     """Return the mean of every field of the outcomes, of at least two runs."""
-    return {name: mean_of(np.array([getattr(o, name) for o in outcomes])) for name in Outcome._fields}
+    numbers = np.array(outcomes)
+    errors = numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
+    return dict(zip(Outcome._fields, map(Mean, numbers.mean(axis=0).tolist(), errors.tolist()), strict=True))
 
 
-def mean_of(numbers: NDArray[np.float64]) -> Mean:
-    """Return the mean of the numbers with its standard error."""
-    return Mean(float(numbers.mean()), float(numbers.std(ddof=1) / np.sqrt(len(numbers))))
-
-
-@lru_cache
-def load_game(path: Path) -> TableGame:
-    """Load a game once per process."""
-    return TableGame.load(path)
+load_game = lru_cache(TableGame.load)  # once per process
 
 
 def run_chunk(folder: Path, cell: Cell, seeds: range) -> list[Outcome]:
@@ -156,7 +156,7 @@ def run_chunk(folder: Path, cell: Cell, seeds: range) -> list[Outcome]:
 
 
 def run_all(
-    pool: ProcessPoolExecutor, folder: Path, runs: int, cells: Sequence[Cell]
+    pool: ProcessPoolExecutor, folder: Path, cells: Sequence[Cell], runs: int
 ) -> Iterator[tuple[Cell, list[Outcome]]]:
     """Run every cell `runs` times and yield it with its outcomes, in order, as soon as they are there."""
     waiting: dict[Cell, list[Future[list[Outcome]]]] = defaultdict(list)
@@ -172,73 +172,47 @@ def read_baseline(path: Path) -> Baseline:
     """Read a table of baselines, one row per cell."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {
-        Cell(r["game"], r["algorithm"], int(r.get("k", K)), int(r["budget"]) if "budget" in r else None): r
-        for r in rows
-    }
+    budgets = [int(row["budget"]) if "budget" in row else None for row in rows]
+    return {Cell(r["game"], r["algorithm"], int(r.get("k", K)), b): r for r, b in zip(rows, budgets, strict=True)}
 
 
-def reproduce_pac(games: Sequence[str], baseline: Baseline, run_cells: Runner) -> list[Comparison]:
-    """Print Table 1 beside the baseline and return every comparison in it."""
-    print(f"\nFixed confidence: k={K}, epsilon={EPSILON}, delta={DELTA}, warm-up 30. Each: ours, theirs, z.")
-    columns = [f"{name:^43}" for name in ("calls / measured again", "calls / paper", "distinct evaluations")]
-    print(f"{'game':<15}{'algorithm':<16}", *columns, "accuracy / theirs", "s/run", sep=" ")
+def cells_of(part: str, games: Sequence[str]) -> list[Cell]:
+    """Return the settings of a part, in the order of its table."""
+    if part == "pac":
+        return [Cell(game, algorithm, K) for game in games for algorithm in PAC]
+    return [Cell(*setting) for setting in product(games, (*FIXED, *INFORMATION), (3, 5), (500, 2000))]
+
+
+def reproduce(part: str, results: Iterable[tuple[Cell, list[Outcome]]], baseline: Baseline) -> list[Comparison]:
+    """Print a table beside its baseline, a row a cell, and return every comparison in it."""
+    headings = [f"{column + ': ours, theirs, z':^43}" for column in COLUMNS[part]]
+    print(f"\nPart {part}\n{'game':<15}{'algorithm':<17} k budget", *headings, "ms/run")
     made: list[Comparison] = []
-    for cell, outcomes in run_cells([Cell(game, algorithm, K) for game in games for algorithm in PAC]):
-        theirs, ours = baseline[cell], summarize(outcomes)
-        accuracy = np.mean([o.inc_exc_error <= EPSILON for o in outcomes])
+    for cell, outcomes in results:
+        ours, theirs = summarize(outcomes), baseline[cell]
         row = [
-            Comparison(cell, "calls", ours["calls"], _mean(theirs, "measured_calls", "measured_se")),
-            Comparison(cell, "calls (paper)", ours["calls"], _mean(theirs, "paper_calls", "paper_se")),
-            Comparison(cell, "distinct", ours["distinct"], _mean(theirs, "measured_distinct", "measured_distinct_se")),
+            Comparison(cell, column, ours[field], Mean(float(theirs[mean]), float(theirs[se])))
+            for column, (field, mean, se) in COLUMNS[part].items()
         ]
-        judged = f"{accuracy:.3f} / {float(theirs['accuracy']):.2f}"
-        print(f"{cell.game:<15}{cell.algorithm:<16}", *row, f"{judged:>17} {ours['seconds'].mean:5.2f}", flush=True)
         made += row
+        label = f"{cell.game:<15}{cell.algorithm:<17} {cell.k} {cell.budget or '-':>6}"
+        accuracy = np.mean([o.inc_exc_error <= EPSILON for o in outcomes])
+        judged = f" accuracy {accuracy:.3f} / {theirs['accuracy']}" if "accuracy" in theirs else ""
+        print(label, *row, f"{1000 * ours['seconds'].mean:6.1f}{judged}", flush=True)
     return made
-
-
-def reproduce_fixed(games: Sequence[str], baseline: Baseline, run_cells: Runner) -> list[Comparison]:
-    """Print the fixed-budget figures beside the baseline and return every comparison."""
-    print("\nFixed budget. Each: ours, theirs, z.")
-    columns = [f"{name:^43}" for name in QUALITIES]
-    print(f"{'game':<15}{'algorithm':<17} k budget", *columns, "ms/run")
-    cells = [
-        Cell(game, algorithm, k, budget)
-        for game in games
-        for algorithm in (*FIXED, *INFORMATION)
-        for k in (3, 5)
-        for budget in (500, 2000)
-    ]
-    made: list[Comparison] = []
-    for cell, outcomes in run_cells(cells):
-        theirs, ours = baseline[cell], summarize(outcomes)
-        row = [Comparison(cell, name, ours[name], _mean(theirs, name, f"{name}_se")) for name in QUALITIES]
-        label = f"{cell.game:<15}{cell.algorithm:<17} {cell.k} {cell.budget:>6}"
-        print(label, *row, f"{1000 * ours['seconds'].mean:6.1f}", flush=True)
-        made += row
-    return made
-
-
-def _mean(row: Mapping[str, str], mean: str, se: str) -> Mean:
-    return Mean(float(row[mean]), float(row[se]))
 
 
 def conclude(made: Sequence[Comparison]) -> bool:
     """Print what differs and why; return whether every difference has a known reason."""
-    compared = [c for c in made if c.cell.algorithm not in INFORMATION]
-    informative = [c for c in made if c.cell.algorithm in INFORMATION]
-    for what, cells in (("compared", compared), ("for information only", informative)):
+    for what, only_informs in (("compared", False), ("for information only", True)):
+        cells = [c for c in made if (c.cell.algorithm in INFORMATION) == only_informs]
         beyond = [c for c in cells if abs(c.z) > BEYOND]
         print(f"\n{len(cells)} cells {what}, {len(beyond)} beyond {BEYOND:.0f} standard errors")
         for c in beyond:
             where = f"{c.cell.game} {c.cell.algorithm} k={c.cell.k} budget={c.cell.budget} {c.figure}"
-            print(f"  {where}: {c.ours} against {c.theirs}, z={c.z:+.1f}:", _reason(c.cell) or "UNEXPLAINED")
-    return all(_reason(c.cell) for c in made if abs(c.z) > BEYOND)
-
-
-def _reason(cell: Cell) -> str | None:
-    return None if cell.budget is None else DELIBERATE.get(cell.algorithm)
+            reason = DELIBERATE.get(c.cell.algorithm, "UNEXPLAINED")
+            print(f"  {where}: {c.ours} against {c.theirs}, z={c.z:+.1f}: {reason}")
+    return all(c.cell.algorithm in DELIBERATE for c in made if abs(c.z) > BEYOND)
 
 
 def main() -> int:
@@ -249,21 +223,22 @@ def main() -> int:
     parser.add_argument("--part", choices=("pac", "fixed", "all"), default="all")
     parser.add_argument("--runs", type=int, help="runs per cell, at least 2; by default 100 for pac, 200 for fixed")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes")
-    parser.add_argument("--games-only", help="comma-separated names, by default every game that has a baseline")
+    parser.add_argument("--games-only", help="comma-separated names, by default all games")
     options = parser.parse_args()
 
     # Workers are started afresh, so numpy reads these when they import it: one thread each.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
     folder = options.games / "global"
-    only = None if options.games_only is None else set(options.games_only.split(","))
-    games = sorted(path.stem for path in folder.glob("*.npz") if only is None or path.stem in only)
-    parts = {"pac": (reproduce_pac, "pac_global.csv", 100), "fixed": (reproduce_fixed, "fixed_budget_global.csv", 200)}
+    games = sorted(path.stem for path in folder.glob("*.npz"))
+    chosen = games if options.games_only is None else options.games_only.split(",")
+    if not chosen or not set(chosen) <= set(games):
+        parser.error(f"{folder} must hold the games. Got {games} there, and {chosen} to run.")
     made: list[Comparison] = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        for part, (reproduce, file, runs) in parts.items():
+        for part, file, runs in (("pac", "pac_global.csv", 100), ("fixed", "fixed_budget_global.csv", 200)):
             if options.part in (part, "all"):
-                run_cells = partial(run_all, pool, folder, options.runs or runs)
-                made += reproduce(games, read_baseline(options.baselines / file), run_cells)
+                results = run_all(pool, folder, cells_of(part, chosen), options.runs or runs)
+                made += reproduce(part, results, read_baseline(options.baselines / file))
     return 0 if conclude(made) else 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,8 +13,6 @@ from topshap.coalitions import names_of
 from topshap.errors import GameError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import ArrayLike
 
     from topshap.typing import Coalitions, Game, Values
@@ -74,8 +73,8 @@ def check_names(names: Iterable[str] | None, n_players: int, *, owner: str) -> t
     """Return the players' names as a tuple of n different strings, None if there are none."""
     if names is None:
         return None
-    as_tuple = tuple(str(name) for name in names)
-    if isinstance(names, str) or len(as_tuple) != n_players:
+    as_tuple = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(str(name) for name in names)
+    if len(as_tuple) != n_players:
         refuse("player_names", names, owner=owner, must_be=f"one name for each of the {n_players} players")
     if len(set(as_tuple)) != n_players:
         twice = next(name for name in as_tuple if as_tuple.count(name) > 1)
@@ -86,10 +85,12 @@ def check_names(names: Iterable[str] | None, n_players: int, *, owner: str) -> t
 def check_rng(random_state: Any, *, owner: str) -> np.random.Generator:
     """Return a generator made from a seed, or the one that was given."""
     try:
-        return np.random.default_rng(random_state)
+        if not _is_bool(random_state):
+            return np.random.default_rng(random_state)
     except (TypeError, ValueError):
-        must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
-        refuse("random_state", random_state, owner=owner, must_be=must_be)
+        pass  # said below
+    must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
+    refuse("random_state", random_state, owner=owner, must_be=must_be)
 
 
 def check_vector(name: str, values: ArrayLike, *, owner: str) -> Values:
@@ -144,7 +145,14 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
     ...
     topshap.errors.GameError: The value of a coalition must be a finite number. Got nan for {age, bmi} instead.
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.array(None)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise GameError(
+            "A game must return a number for every coalition. Got a masked array with masked values instead."
+        )
     if array.shape != (len(coalitions),):
         raise GameError(
             f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
@@ -157,8 +165,7 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
     numbers = array.astype(np.float64)
-    # A finite sum is proof enough, and quicker; a sum that overflows is looked at again.
-    if not math.isfinite(np.add.reduce(numbers)) and not np.isfinite(numbers).all():
+    if not np.logical_and.reduce(np.isfinite(numbers)):
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise GameError(
             f"The value of a coalition must be a finite number. "

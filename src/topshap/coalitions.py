@@ -26,7 +26,7 @@ def keys(coalitions: Coalitions) -> list[bytes]:
     [b'\x01', b'\x03']
     """
     packed = np.packbits(coalitions, axis=1, bitorder="little")
-    as_bytes: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    as_bytes: list[bytes] = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel().tolist()
     return as_bytes
 
 

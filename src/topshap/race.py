@@ -102,6 +102,12 @@ class Race:
         self._epsilon, self._delta = epsilon, delta
         self._algorithm = _choose(algorithm, n, budget, counting, stops=epsilon is not None, owner=_owner)
         self._stop = None if epsilon is None else self._algorithm.stopping_rule(epsilon, delta)
+        if epsilon is not None and self._stop is None:
+            must_be = "one that can stop by itself when 'epsilon' is given, for example 'cmcs@k'"
+            refuse("algorithm", algorithm, owner=_owner, must_be=must_be)
+        if epsilon == 0.0 and counting == "calls" and budget is None:
+            must_be = "above 0 with counting='calls' and no budget, since a tie would then never end"
+            refuse("epsilon", epsilon, owner=_owner, must_be=must_be)
         self._rng = check_rng(random_state, owner=_owner)
         self._task: Task | None = None
         self._standing: Standing | None = None
@@ -139,12 +145,14 @@ class Race:
         """Return the coalitions to evaluate next, a bool array of shape (m, n) with different rows."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to ask.")
-        return self._asked
+        return self._asked.copy()
 
     def tell(self, values: Any) -> None:
         """Take the values of the coalitions that `ask` returns, in the same order."""
-        self._answer(check_values(values, self.ask(), self.player_names))
-        while not self.done and not self._bill.unpaid:
+        if self.done:
+            raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
+        self._answer(check_values(values, self._asked, self.player_names))
+        while self.stopped is None and not self._bill.unpaid:
             self._answer(np.empty(0))
 
     def result(self) -> TopK:
@@ -153,7 +161,7 @@ class Race:
         if task is None:
             raise RaceError("This race has not started.")
         return TopK(
-            players=standing.ranking()[: self.k],
+            players=standing.ranking(resolution=1e-12)[: self.k],
             estimates=standing.estimates.copy(),
             std_errors=standing.std_errors,
             covariance=standing.covariance(),
@@ -171,20 +179,26 @@ class Race:
         )
 
     def _answer(self, values: Values) -> None:
-        """Give the algorithm the values of its batch, as far as the budget allows, and price what it asks next."""
+        """Give the algorithm the values of its batch, as far as the budget allows, and note what it asks next."""
         answer = self._ledger.enter(self._bill, values)
         cut = len(answer) < len(self._batch)
-        try:
-            batch = next(self._start(answer)) if self._rounds is None else self._rounds.send(answer)
-        except StopIteration:
-            self.stopped = "budget"
+        starting = self._rounds is None
+        rounds = self._rounds or self._start(answer)
         if self._ledger.complete and (self._ledger.counting == "distinct" or self.n_players == 1):
             self._finish_exactly()
-        elif self._stop is not None and self._stop(self.standing, self.k):
+            return
+        try:
+            batch = next(rounds) if starting else rounds.send(answer)
+        except StopIteration:
+            self.stopped = "budget"
+            if self._ledger.complete and not cut:  # it ended because there is nothing more to ask
+                self._finish_exactly()
+            return
+        if self._stop is not None and self._stop(self.standing, self.k):
             self.stopped = "confident"
-        elif cut and not self.done:
+        elif cut:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
-        if not self.done:
+        else:
             self._request(batch)
 
     def _request(self, batch: Coalitions) -> None:
@@ -232,7 +246,7 @@ def _choose(
     stops: bool,
     owner: str,
 ) -> Algorithm[Any]:
-    if algorithm != "auto":
+    if not isinstance(algorithm, str) or algorithm != "auto":
         algorithm = algorithms.make(algorithm, owner=owner)
     if counting == "distinct" and budget is not None and budget >= 2**n and not stops:
         return algorithms.Enumeration()

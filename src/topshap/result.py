@@ -112,11 +112,15 @@ class TopK:
     @cached_property
     def confidence(self) -> float:
         """The estimated probability that these are the top k; nan where a standard error is not known."""
+        if self.stopped == "exact":
+            return 1.0
         return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance)
 
     @cached_property
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
+        if self.stopped == "exact":
+            return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
         return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance)
 
     def to_frame(self) -> pd.DataFrame:

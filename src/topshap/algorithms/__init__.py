@@ -69,7 +69,7 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
 """Every algorithm that can be asked for by name."""
 
 
-def make(algorithm: str | Algorithm[Any], *, owner: str = "make") -> Algorithm[Any]:
+def make(algorithm: Any, *, owner: str = "make") -> Algorithm[Any]:
     """Return the algorithm of this name with its default parameters; an algorithm is returned as it is.
 
     Examples
@@ -79,7 +79,7 @@ def make(algorithm: str | Algorithm[Any], *, owner: str = "make") -> Algorithm[A
     """
     if isinstance(algorithm, Algorithm):
         return algorithm
-    if algorithm not in ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         names = ", ".join(repr(name) for name in ["auto", *ALGORITHMS])
         refuse("algorithm", algorithm, owner=owner, must_be=f"an Algorithm or one of {names}")
     return ALGORITHMS[algorithm]()

@@ -26,7 +26,7 @@ class _WithoutReuse(Algorithm[MeanStanding]):
 
     @abstractmethod
     def draw(self, task: Task) -> Iterator[Coalitions]:
-        """Draw the n anchors of one round, in parts of bounded size."""
+        """Draw the n anchors of one round, for the players in their tie order, in parts of bounded size."""
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race."""
@@ -39,14 +39,14 @@ class _WithoutReuse(Algorithm[MeanStanding]):
             values = yield from evaluate(self._round(task))
             sampled = len(values) // 2
             marginals = values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2]
-            standing.add_rounds(marginals[None], np.arange(sampled))
+            standing.add_rounds(marginals[None], task.tie_order[:sampled])
             if len(values) < 2 * n:
                 return
 
     def _round(self, task: Task) -> Iterator[Coalitions]:
         first = 0
         for anchors in self.draw(task):
-            yield with_and_without(anchors, np.arange(first, first + len(anchors)))
+            yield with_and_without(anchors, task.tie_order[first : first + len(anchors)])
             first += len(anchors)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from topshap.algorithms.base import Algorithm, Task, rows_at_most, slices
 from topshap.coalitions import draw_without, with_and_without
 from topshap.statistics.standing import MeanStanding
@@ -40,7 +38,7 @@ def everyone_once(
     task: Task, standing: MeanStanding, players: Players | None = None
 ) -> Generator[Coalitions, Values, bool]:
     """Sample each of `players`, by default all, once; return whether the budget lasted."""
-    players = np.arange(task.n) if players is None else players
+    players = task.tie_order if players is None else players
     for part in slices(len(players), rows_at_most(task.n, bytes_per_entry=8)):
         lasted = yield from pull(task, standing, players[part])
         if not lasted:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from topshap.errors import ParameterError
 from topshap.statistics.standing import Standing
 
 if TYPE_CHECKING:
@@ -78,12 +77,9 @@ class Algorithm(ABC, Generic[StandingT]):
     def rounds(self, task: Task, standing: StandingT) -> Rounds:
         """Yield batches of coalitions, receive their values, keep `standing` up to date."""
 
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:  # noqa: ARG002 - for those who override it
-        """Return the rule by which a race of this algorithm stops by itself."""
-        raise ParameterError(
-            f"The 'algorithm' parameter must be one that can stop by itself when 'epsilon' is given, "
-            f"for example 'cmcs@k'. Got {self.name!r} instead."
-        )
+    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule | None:  # noqa: ARG002 - for those who have one
+        """Return the rule by which a race of this algorithm stops by itself, None if it cannot."""
+        return None
 
     def __repr__(self) -> str:
         """Return the constructor call, parameters in the order they were set."""
@@ -98,7 +94,7 @@ def evaluate(parts: Iterable[Coalitions]) -> Generator[Coalitions, Values, Value
         answers.append(values)
         if len(values) < len(part):
             break
-    return np.concatenate(answers) if answers else np.empty(0)
+    return answers[0] if len(answers) == 1 else np.concatenate([np.empty(0), *answers])
 
 
 def rows_at_most(n: int, bytes_per_entry: int = 1) -> int:

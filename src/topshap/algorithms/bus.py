@@ -44,6 +44,7 @@ def nearest_to_border(standing: MeanStanding, k: int) -> int:
     if k == len(ranking):  # there is no border: keep the counts even
         return int(standing.counts.argmin())
     border = (estimates[ranking[k - 1]] + estimates[ranking[k]]) / 2
-    doubt = np.abs(estimates - border) * standing.counts
-    # In the order of the ranking, so that of several players on the border itself none is preferred by its number.
-    return int(ranking[doubt[ranking].argmin()])
+    doubt = (np.abs(estimates - border) * standing.counts)[ranking]
+    # Of several players on the border itself the one that was sampled least, so that ties do not freeze the choice.
+    nearest = ranking[doubt == doubt.min()]
+    return int(nearest[standing.counts[nearest].argmin()])

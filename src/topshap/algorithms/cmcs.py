@@ -63,38 +63,37 @@ def comparable_rounds(
     while limit is None or done < limit:
         count = per_batch if limit is None else min(per_batch, limit - done)
         anchors = draw_anchors(count, n, task.rng)
-        values = yield from evaluate(neighbourhoods(anchors))
-        add_neighbourhoods(standing, anchors, values)
+        values = yield from evaluate(neighbourhoods(anchors, task.tie_order))
+        add_neighbourhoods(standing, anchors, task.tie_order, values)
         if len(values) < count * (n + 1):
             return False
         done += count
     return True
 
 
-def neighbourhoods(anchors: Coalitions) -> Iterator[Coalitions]:
-    """Yield every anchor followed by its n neighbours, in batches of bounded size."""
+def neighbourhoods(anchors: Coalitions, order: Players) -> Iterator[Coalitions]:
+    """Yield every anchor followed by its n neighbours, players flipped in this order, in batches of bounded size."""
     count, n = anchors.shape
-    at_most = rows_at_most(n)
-    if count * (n + 1) <= at_most:
+    if count * (n + 1) <= rows_at_most(n):
         rows = np.repeat(anchors[:, None, :], n + 1, axis=1)
-        rows[:, 1:] ^= np.eye(n, dtype=np.bool_)
+        rows[:, np.arange(1, n + 1), order] ^= True
         yield rows.reshape(-1, n)
         return
     for anchor in anchors:
-        yield anchor[None]
-        for players in slices(n, at_most):
-            yield flipped(anchor, np.arange(players.start, players.stop))
+        yield from compare(anchor, order)
 
 
-def add_neighbourhoods(standing: MeanStanding, anchors: Coalitions, values: Values) -> None:
-    """Add the extended marginal contributions in a prefix of the values of `neighbourhoods(anchors)`."""
+def add_neighbourhoods(standing: MeanStanding, anchors: Coalitions, order: Players, values: Values) -> None:
+    """Add the extended marginal contributions in a prefix of the values of `neighbourhoods(anchors, order)`."""
     n = anchors.shape[1]
     complete = len(values) // (n + 1)
     rounds = values[: complete * (n + 1)].reshape(complete, n + 1)
-    standing.add_rounds(extended_marginals(anchors[:complete], rounds))
+    samples = np.empty((complete, n))
+    samples[:, order] = extended_marginals(anchors[:complete, order], rounds)
+    standing.add_rounds(samples)
     last = values[complete * (n + 1) :]
     if len(last) > 1:
-        players = np.arange(len(last) - 1)
+        players = order[: len(last) - 1]
         standing.add_rounds(extended_marginals(anchors[complete, players], last)[None], players)
 
 
@@ -106,9 +105,13 @@ def extended_marginals(anchor: Coalitions | Coalition, values: Matrix | Values) 
     return np.where(anchor, 1.0, -1.0) * (values[..., :1] - values[..., 1:])
 
 
-def compare(anchor: Coalition, players: Players) -> Coalitions:
-    """Return the coalitions in which `players` are compared: the anchor, then the anchor with each of them flipped."""
-    rows = np.empty((len(players) + 1, len(anchor)), dtype=np.bool_)
+def compare(anchor: Coalition, players: Players) -> Iterator[Coalitions]:
+    """Yield the anchor, then the anchor with each of `players` flipped, in batches of bounded size."""
+    at_most = rows_at_most(len(anchor))
+    first = min(len(players), at_most - 1)
+    rows = np.empty((first + 1, len(anchor)), dtype=np.bool_)
     rows[:] = anchor
-    rows[np.arange(1, len(players) + 1), players] ^= True
-    return rows
+    rows[np.arange(1, first + 1), players[:first]] ^= True
+    yield rows
+    for part in slices(len(players) - first, at_most):
+        yield flipped(anchor, players[first:][part])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap._validation import check_int, check_probability
-from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
 from topshap.coalitions import draw_anchor
 from topshap.statistics.bounds import clt_interval
@@ -62,7 +62,7 @@ class CMCSAtK(Algorithm[MeanStanding]):
         while lasted:
             pair = closest_across_border(standing, task.k, level)
             anchor = draw_anchor(task.n, task.rng)
-            values = yield compare(anchor, pair)
+            values = yield from evaluate(compare(anchor, pair))
             standing.add_compared(extended_marginals(anchor[pair[: max(len(values) - 1, 0)]], values), pair)
             lasted = len(values) == 3
 

@@ -50,7 +50,7 @@ class GapE(ArmAlgorithm):
         while lasted:
             ranking = standing.ranking()
             gaps = gaps_to_border(standing.estimates[ranking], task.k)
-            noise = np.maximum(standing.std_errors[ranking], 1e-150)
+            noise = np.fmax(standing.std_errors[ranking], 1e-150)
             complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
             index = np.sqrt(self.exploration * pulls / (complexity * standing.counts[ranking])) - gaps
             lasted = yield from pull(task, standing, ranking[[index.argmax()]])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from topshap._validation import check_int
-from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
 from topshap.coalitions import draw_anchor
 from topshap.statistics.standing import MeanStanding
@@ -58,7 +58,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         while lasted:
             players = draw_doubtful_players(standing, task.k, task.rng)
             anchor = draw_anchor(task.n, task.rng)
-            values = yield compare(anchor, players)
+            values = yield from evaluate(compare(anchor, players))
             sampled = players[: max(len(values) - 1, 0)]
             standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
             lasted = len(values) == len(players) + 1
@@ -73,7 +73,7 @@ def draw_doubtful_players(standing: MeanStanding, k: int, rng: np.random.Generat
     top, rest = standing.partition(k)
     wrong = probability_of_wrong_order(standing, top, rest)
     if wrong.size == 0 or (spread := wrong.max() - wrong.min()) == 0:
-        return np.arange(standing.n_players)
+        return standing.tie_order
     included = rng.random(wrong.shape) < (wrong - wrong.min()) / spread
     return np.concatenate([top[included.any(axis=1)], rest[included.any(axis=0)]])
 

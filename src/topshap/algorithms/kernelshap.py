@@ -24,8 +24,8 @@ class KernelSHAP(Algorithm[KnownStanding]):
     Sizes are completed from the outside in, s together with n - s, as long as the budget covers what the kernel gives
     to them; the rest is spent on random coalitions of the remaining sizes, drawn in complement pairs. The estimates
     minimise the kernel-weighted squared error of an additive game under the constraint that they add up to
-    v(N) - v(empty). Their covariance is the sandwich estimate over the randomly drawn pairs; completed sizes add
-    nothing to it, since there is nothing random about them.
+    v(N) - v(empty). Their covariance is the sandwich estimate over the random draws, corrected for the degrees of
+    freedom; it is not known while the draws are no more than the coefficients, or where nothing was drawn at random.
 
     Overhead per evaluation: O(n**2), for the normal equations.
 
@@ -129,16 +129,24 @@ class _Drawn:
 
 
 def draw_pairs(n: int, left: int, complete: int, weight: Values, rng: np.random.Generator) -> _Drawn:
-    """Draw coalitions of the sizes beyond `complete` with their complements until `left` distinct ones are found."""
+    """Draw coalitions of the sizes beyond `complete` with their complements until `left` distinct ones are found.
+
+    Halves, which are of the size of their complements, are drawn one by one, and therefore twice as often.
+    """
     sizes = np.arange(complete + 1, n // 2 + 1)
     probability = weight[complete:] / np.where(2 * sizes < n, 2.0, 1.0)
     probability /= probability.sum()
     drawn, place, draw = _Drawn(), dict[bytes, int](), 0
     while True:
         block = min(left, rows_at_most(n, bytes_per_entry=8))
-        rows = np.repeat(co.draw_of_sizes(rng.choice(sizes, size=block, p=probability), n, rng), 2, axis=0)
+        drawn_sizes = rng.choice(sizes, size=block, p=probability)
+        rows = np.repeat(co.draw_of_sizes(drawn_sizes, n, rng), 2, axis=0)
         rows[1::2] ^= True
+        skipped = np.zeros(2 * block, dtype=np.bool_)
+        skipped[1::2] = 2 * drawn_sizes == n
         for row, key in enumerate(co.keys(rows)):
+            if skipped[row]:
+                continue
             if key in place:
                 drawn.counts[place[key]] += 1
             else:

@@ -23,9 +23,9 @@ class SARStanding(MeanStanding):
         self.verdict = np.zeros(len(tie_order))
         """1 for accepted players, -1 for rejected ones, 0 while undecided."""
 
-    def ranking(self) -> Players:
+    def ranking(self, resolution: float = 0.0) -> Players:
         """Return all players: the accepted ones first, the rejected ones last, by estimate within each group."""
-        by_estimate = super().ranking()
+        by_estimate = super().ranking(resolution)
         return by_estimate[np.argsort(-self.verdict[by_estimate], kind="stable")]
 
 
@@ -54,7 +54,7 @@ class SAR(Algorithm[SARStanding]):
 
     def rounds(self, task: Task, standing: SARStanding) -> Rounds:
         """Sample the undecided players equally, decide one at the end of each phase."""
-        undecided = np.arange(task.n)
+        undecided = task.tie_order
         places = task.k
         for end in phase_ends(task):
             while task.ledger.spent < end:

@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.algorithms.base import ROWS_PER_BATCH, Algorithm, Rounds, Task, rows_at_most
 from topshap.coalitions import draw_of_sizes
-from topshap.statistics.standing import Standing
+from topshap.statistics.standing import Standing, at_least_unseen
 
 if TYPE_CHECKING:
     from topshap.typing import Coalitions, Matrix, Values
@@ -69,13 +69,15 @@ class StrataStanding(Standing):
         """The standard error of each estimate, nan while strata are missing.
 
         The variance within a stratum is taken to be that of all values of its size: a little too large, and known even
-        where a stratum has been seen once. A size seen only once has the variance of the size where it is largest.
+        where a stratum has been seen once. A size seen only once has the variance of the size where it is largest, and
+        values of one size that were all equal do not make it certain (see `MeanStanding`).
         """
         many_with, many_without, _ = self._strata()
         n, (count, total, squares) = self.n_players, self._size_moments
         spread = np.maximum(squares - total**2 / np.maximum(count, 1), 0.0)
         variance = np.where(count > 1, spread / np.maximum(count - 1, 1), np.nan)
         variance = np.where(np.isnan(variance), np.nanmax(variance, initial=0.0), variance)
+        variance = at_least_unseen(variance, count, float(np.max(self.estimates**2)) or self._gain**2)
         variance[[0, n]] = 0.0  # the empty and the grand coalition are known
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = variance[1:, None] / many_with + variance[:n, None] / many_without

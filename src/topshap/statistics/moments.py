@@ -36,19 +36,22 @@ class PlayerMoments:
         if fresh == 0:
             return
         fresh_mean = samples.mean(axis=0)
-        count = self.count[players]
+        fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
+        total = self.count[players] + fresh
+        share = fresh / total
         shift = fresh_mean - self.mean[players]
-        share = fresh / (count + fresh)
-        self.count[players] += fresh
+        self.count[players] = total
         self.mean[players] += share * shift
-        self._squares[players] += ((samples - fresh_mean) ** 2).sum(axis=0) + count * share * shift**2
+        self._squares[players] += fresh_squares + (total - fresh) * share * shift * shift
 
     def add_one(self, sample: float, player: int) -> None:
-        """Add one sample of one player."""
-        self.count[player] += 1
+        """Add one sample of one player; the same as `add`, to the last bit, but quicker."""
+        total = self.count[player] + 1
+        share = 1 / total
         shift = sample - self.mean[player]
-        self.mean[player] += shift / self.count[player]
-        self._squares[player] += shift * (sample - self.mean[player])
+        self.count[player] = total
+        self.mean[player] += share * shift
+        self._squares[player] += (total - 1) * share * shift * shift
 
     def mean_squares(self) -> Values:
         """Return the mean of each player's squared samples, 0 where there are none."""
@@ -85,25 +88,26 @@ class PairMoments:
             return
         pairs = players if isinstance(players, slice) else np.ix_(players, players)
         differences = samples[:, None, :] - samples[:, :, None]
-        count = self.count[pairs]
         if fresh == 1:  # the usual case once players are chosen round by round
             fresh_mean, fresh_squares = differences[0], 0.0
         else:
             fresh_mean = differences.mean(axis=0)
             fresh_squares = ((differences - fresh_mean) ** 2).sum(axis=0)
+        total = self.count[pairs] + fresh
+        share = fresh / total
         shift = fresh_mean - self.mean[pairs]
-        share = fresh / (count + fresh)
-        self.count[pairs] = count + fresh
+        self.count[pairs] = total
         self.mean[pairs] += share * shift
-        self._squares[pairs] += fresh_squares + count * share * shift**2
+        self._squares[pairs] += fresh_squares + (total - fresh) * share * shift * shift
 
     def add_one(self, difference: float, i: int, j: int) -> None:
         """Add one sample of D_j - D_i."""
-        count = self.count[i, j] + 1
+        total = self.count[i, j] + 1
+        share = 1 / total
         shift = difference - self.mean[i, j]
-        mean = self.mean[i, j] + shift / count
-        squares = self._squares[i, j] + shift * (difference - mean)
-        self.count[i, j] = self.count[j, i] = count
+        mean = self.mean[i, j] + share * shift
+        squares = self._squares[i, j] + (total - 1) * share * shift * shift
+        self.count[i, j] = self.count[j, i] = total
         self.mean[i, j], self.mean[j, i] = mean, -mean
         self._squares[i, j] = self._squares[j, i] = squares
 

@@ -27,7 +27,7 @@ def probability_of_set(players: Players, estimates: Values, std_errors: Values, 
     1.0
     """
     n, k = len(estimates), len(players)
-    if k == n or not std_errors.any():
+    if k == n:
         return 1.0
     if np.isnan(std_errors).any():
         return float("nan")

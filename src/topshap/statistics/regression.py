@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg
 
+from topshap.statistics.standing import NEXT_TO_NOTHING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,7 +35,7 @@ def efficient_least_squares(
         v(N) - v(empty).
     draws
         The random draw that each row belongs to, -1 for rows that were not chosen at random. Draws are taken as
-        independent; their influence on the coefficients gives the covariance.
+        independent; their influence on the coefficients gives the covariance, nan where they are too few.
     """
     n = coalitions.shape[1]
     normal, moment = np.zeros((n, n)), np.zeros(n)
@@ -42,15 +44,34 @@ def efficient_least_squares(
         normal += rows.T @ (weight[:, None] * rows)
     inverse = _inverse_on_zero_sums(normal)
     coefficients = gain / n + inverse @ moment
-    influences = np.zeros((draws.max(initial=-1) + 1, n))
-    start = 0
-    for rows, worth, weight in _blocks(coalitions, worths, weights):
-        scores = (weight * (worth - rows @ coefficients))[:, None] * rows
-        belongs = draws[start : start + len(rows)]
-        np.add.at(influences, belongs[belongs >= 0], scores[belongs >= 0])
-        start += len(rows)
-    influences = influences[np.unique(draws[draws >= 0])] @ inverse
-    return coefficients, influences.T @ influences
+    if len(coalitions) == 2**n - 2:  # nothing is missing
+        return coefficients, np.zeros((n, n))
+    groups, members = np.unique(draws[draws >= 0], return_inverse=True)
+    fixed_pairs = (len(draws) - len(members)) // 2  # a coalition and its complement say the same about u
+    freedom = len(groups) + fixed_pairs - (n - 1)
+    if len(groups) == 0 or freedom <= 0:
+        return coefficients, np.full((n, n), np.nan)
+    residuals = _residuals(coalitions, worths, weights, coefficients)
+    largest = float(np.max(coefficients**2)) or gain**2
+    if np.max(np.abs(residuals)) ** 2 <= NEXT_TO_NOTHING * largest:
+        # A perfect fit is not certainty: as if one more draw had been off by the largest coefficient.
+        residuals = np.sqrt((largest or np.nan) / (len(groups) + 1)) * _alternating(draws)
+    influences = np.zeros((len(groups), n))
+    random = draws >= 0
+    np.add.at(influences, members, (weights * residuals)[random, None] * coalitions[random])
+    influences = influences @ inverse
+    return coefficients, influences.T @ influences * ((len(groups) + fixed_pairs) / freedom)
+
+
+def _residuals(coalitions: Coalitions, worths: Values, weights: Values, coefficients: Values) -> Values:
+    blocks = _blocks(coalitions, worths, weights)
+    return np.concatenate([worth - rows @ coefficients for rows, worth, _ in blocks])
+
+
+def _alternating(draws: NDArray[np.intp]) -> Values:
+    """Return 1 for the first and -1 for the second row of each draw."""
+    second = np.concatenate([[False], draws[1:] == draws[:-1]])
+    return np.where(second, -1.0, 1.0)
 
 
 def _blocks(coalitions: Coalitions, worths: Values, weights: Values) -> Iterator[tuple[Matrix, Values, Values]]:

@@ -16,7 +16,7 @@ PAIRS_UP_TO = 256
 """Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
 n x n arrays would cost more than the rest of a round."""
 
-_NEXT_TO_NOTHING = 1e-12
+NEXT_TO_NOTHING = 1e-12
 """A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
 
 
@@ -48,10 +48,16 @@ class Standing(ABC):
         """Return the covariance of the estimates, None where only the standard errors are known."""
         return None
 
-    def ranking(self) -> Players:
-        """Return all players, the best first."""
-        order = self.tie_order
-        return order[(-self.estimates[order]).argsort(kind="stable")]
+    def ranking(self, resolution: float = 0.0) -> Players:
+        """Return all players, the best first.
+
+        With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
+        rounding errors do not decide.
+        """
+        order, estimates = self.tie_order, self.estimates
+        if resolution > 0.0 and (largest := np.abs(estimates).max()) > 0.0:
+            estimates = np.round(estimates / (resolution * largest))
+        return order[(-estimates[order]).argsort(kind="stable")]
 
     def partition(self, k: int) -> tuple[Players, Players]:
         """Return the current top k and the rest, each from the best to the worst."""
@@ -93,8 +99,9 @@ class MeanStanding(Standing):
     Zero sample variance is not certainty: a player who is pivotal in one coalition of a thousand looks constant for a
     long time. Where all of a player's M samples were equal, its variance is taken to be J**2 / (M + 1), as if one of
     M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while nobody has shown
-    anything but zeros, the square of v(N) - v(empty)). What is assumed is that no unseen jump is larger than the
-    others' contributions are. The floor acts only where the sample variance is next to nothing, below 1e-12 J**2.
+    anything but zeros, the square of v(N) - v(empty); if that is zero too, nothing is known and the variance is nan).
+    What is assumed is that no unseen jump is larger than the others' contributions are. The floor acts only where
+    the sample variance is next to nothing, below 1e-12 J**2.
 
     Parameters
     ----------
@@ -174,8 +181,18 @@ class MeanStanding(Standing):
 
     def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
         squares = self.moments.mean_squares()
-        largest = squares[squares.argmax()] or self._gain**2
-        constant = variances <= _NEXT_TO_NOTHING * largest
-        if np.logical_or.reduce(constant, axis=None):
-            variances = np.where(constant, largest / (counts + 1.0), variances)
-        return variances
+        return at_least_unseen(variances, counts, squares[squares.argmax()] or self._gain**2)
+
+
+def at_least_unseen(variances: Values, counts: Values, largest_square: float) -> Values:
+    """Replace variances that are next to nothing by what one more sample, with a jump not yet seen, would make them.
+
+    Examples
+    --------
+    >>> at_least_unseen(np.array([0.5, 0.0]), np.array([9.0, 9.0]), 2.0)
+    array([0.5, 0.2])
+    """
+    constant = variances <= NEXT_TO_NOTHING * largest_square
+    if np.logical_or.reduce(constant, axis=None):
+        return np.where(constant, (largest_square or np.nan) / (counts + 1.0), variances)
+    return variances

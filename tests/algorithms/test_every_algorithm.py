@@ -1,0 +1,345 @@
+"""What is true of every algorithm: the budget, exactness, scale, ties, randomness, honesty about what is not known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topshap
+from topshap.algorithms import ALGORITHMS, Enumeration, base, make
+from topshap.coalitions import to_ids
+from topshap.exact import shapley_values
+from topshap.games import AdditiveGame, TableGame
+
+every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
+either_counting = pytest.mark.parametrize("counting", ["distinct", "calls"])
+
+PLANS_AHEAD = {"kernelshap"}
+"""Chooses distinct coalitions for the whole budget, so that it has nothing left to ask once it knows them all."""
+
+
+def expected_to_spend(algorithm, n, budget, counting):
+    """The whole budget, except where there is nothing left to pay for."""
+    nothing_left = counting == "distinct" or n == 1 or algorithm in PLANS_AHEAD
+    return min(budget, 2**n) if nothing_left else budget
+
+
+# The budget.
+
+
+@either_counting
+@every_algorithm
+@settings(max_examples=30)
+@given(data=st.data())
+def test_it_spends_the_budget_and_never_more(random_game, counted, algorithm, counting, data):
+    n = data.draw(st.integers(1, 12), label="n")
+    k = data.draw(st.integers(1, n), label="k")
+    budget, seed = data.draw(st.integers(2, 140), label="budget"), data.draw(st.integers(0, 99), label="seed")
+    game = counted(random_game(n))
+    top = topshap.identify(game, k=k, budget=budget, algorithm=algorithm, counting=counting, random_state=seed)
+    assert len(set(game.asked)) == len(game.asked) == top.evaluations
+    spent = top.evaluations if counting == "distinct" else top.calls
+    assert spent == expected_to_spend(algorithm, n, budget, counting) <= budget
+    assert top.evaluations <= top.calls
+    assert len(set(top.players.tolist())) == k
+    assert np.isfinite(top.estimates).all()
+
+
+@either_counting
+@every_algorithm
+def test_a_budget_may_end_anywhere_in_a_round(random_game, algorithm, counting):
+    game = random_game(5)
+    for budget in range(2, 45):
+        top = topshap.identify(game, k=2, budget=budget, algorithm=algorithm, counting=counting, random_state=budget)
+        spent = top.evaluations if counting == "distinct" else top.calls
+        assert spent == expected_to_spend(algorithm, 5, budget, counting)
+        assert np.isfinite(top.estimates).all()
+
+
+@every_algorithm
+def test_all_but_one_coalition_can_be_paid_for(random_game, counted, algorithm):
+    game = counted(random_game(8))
+    top = topshap.identify(game, k=3, budget=255, algorithm=algorithm, random_state=0)
+    assert (top.evaluations, top.stopped) == (255, "budget")
+    assert len(set(game.asked)) == len(game.asked) == 255
+
+
+@either_counting
+@every_algorithm
+def test_it_says_that_the_budget_is_spent_only_if_it_is(random_game, algorithm, counting):
+    for n, budget in ((1, 2), (1, 50), (2, 50), (4, 15), (4, 16), (4, 17), (4, 100)):
+        options = {"budget": budget, "algorithm": algorithm, "counting": counting}
+        top = topshap.identify(random_game(n), k=1, random_state=0, **options)
+        spent = top.evaluations if counting == "distinct" else top.calls
+        assert top.stopped == ("budget" if spent == budget and top.stopped != "exact" else "exact")
+
+
+@either_counting
+@every_algorithm
+def test_with_the_two_ends_alone_everyone_gets_an_equal_share(random_game, algorithm, counting):
+    game = random_game(5)
+    top = topshap.identify(game, k=2, budget=2, algorithm=algorithm, counting=counting, random_state=0)
+    np.testing.assert_allclose(top.estimates, (top.grand - top.empty) / 5)
+    assert (top.grand, top.empty) == (game.values[-1], game.values[0])
+    assert np.isnan(top.std_errors).all()
+    assert np.isnan(top.confidence)
+
+
+# Exactness.
+
+
+@every_algorithm
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_it_is_exact_when_the_budget_covers_all_coalitions(random_game, counted, algorithm, n):
+    for budget in (2**n, 2**n + 1, 10 * 2**n):
+        game = counted(random_game(n, seed=n))
+        top = topshap.identify(game, k=(n + 1) // 2, budget=budget, algorithm=algorithm, random_state=0)
+        assert (top.stopped, top.evaluations) == ("exact", 2**n)
+        np.testing.assert_allclose(top.estimates, shapley_values(game.game), atol=1e-9)
+        assert not top.std_errors.any()
+        assert top.confidence == 1.0
+        assert len(set(game.asked)) == len(game.asked) == 2**n
+
+
+@pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
+def test_a_race_that_stops_by_itself_is_exact_once_all_coalitions_are_known(random_game, algorithm):
+    game = random_game(5)
+    top = topshap.identify(game, k=2, epsilon=0.0, algorithm=algorithm, random_state=0)
+    assert (top.stopped, top.evaluations) == ("exact", 32)
+    np.testing.assert_allclose(top.estimates, game.shapley_values(), atol=1e-9)
+
+
+@either_counting
+@every_algorithm
+def test_one_player_gets_everything(algorithm, counting):
+    for budget in (2, 3, 100):
+        game = TableGame([3.0, 10.0])
+        top = topshap.identify(game, k=1, budget=budget, algorithm=algorithm, counting=counting, random_state=0)
+        assert top.players.tolist() == [0]
+        assert top.estimates.tolist() == [7.0]
+        assert (top.stopped, top.evaluations) == ("exact", 2)
+
+
+SAMPLES_OF_MARGINALS = sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm"})
+
+
+@either_counting
+@pytest.mark.parametrize("algorithm", SAMPLES_OF_MARGINALS)
+def test_one_sample_each_is_enough_for_an_additive_game(algorithm, counting):
+    weights = np.array([3.0, -1.0, 2.0, 0.0, 5.0, 1.0])
+    game = AdditiveGame(weights, baseline=8.0)
+    top = topshap.identify(game, k=2, budget=30, algorithm=algorithm, counting=counting, random_state=0)
+    np.testing.assert_allclose(top.estimates, weights, atol=1e-12)
+    assert top.players.tolist() == [4, 0]
+
+
+@either_counting
+@every_algorithm
+def test_more_budget_brings_the_estimates_closer(smooth_game, algorithm, counting):
+    game = smooth_game(7, seed=1)
+
+    def error(budget):
+        options = {"k": 3, "budget": budget, "algorithm": algorithm, "counting": counting}
+        runs = [topshap.identify(game, random_state=seed, **options).estimates for seed in range(12)]
+        return np.mean((np.array(runs) - game.shapley_values()) ** 2)
+
+    assert error(120) < 0.7 * error(25)
+
+
+# Extremes that must neither warn nor fail.
+
+
+@either_counting
+@every_algorithm
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_everybody_may_be_asked_for(random_game, algorithm, counting, n):
+    for budget in (2, 3, n + 2, 40):
+        options = {"budget": budget, "algorithm": algorithm, "counting": counting}
+        top = topshap.identify(random_game(n), k=n, random_state=0, **options)
+        assert sorted(top.players) == list(range(n))
+        assert np.all(np.diff(top.estimates[top.players]) < 1e-12)
+        assert top.confidence == 1.0
+
+
+@either_counting
+@every_algorithm
+@pytest.mark.parametrize("value", [0.0, 7.0, -1e9])
+def test_in_a_constant_game_nobody_contributes(algorithm, counting, value):
+    for n, k, budget in ((2, 1, 3), (6, 2, 50), (6, 2, 63), (6, 6, 40)):
+        options = {"budget": budget, "algorithm": algorithm, "counting": counting}
+        top = topshap.identify(lambda c: np.full(len(c), value), n, k=k, random_state=0, **options)
+        np.testing.assert_allclose(top.estimates, 0.0, atol=1e-12)
+        assert len(top.players) == k
+        str(top)
+
+
+@either_counting
+@every_algorithm
+@pytest.mark.parametrize("power", [-30, 30])
+def test_the_unit_of_the_values_does_not_matter(random_game, algorithm, counting, power):
+    """Powers of two, about 1e-9 and 1e9, change no digit of a number: everything must scale to the bit."""
+    game, options = random_game(6), {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting}
+    top = topshap.identify(game, random_state=0, **options)
+    scaled = topshap.identify(lambda c: 2.0**power * game(c), 6, random_state=0, **options)
+    np.testing.assert_array_equal(scaled.players, top.players)
+    np.testing.assert_array_equal(scaled.estimates, 2.0**power * top.estimates)
+    np.testing.assert_array_equal(scaled.std_errors, 2.0**power * top.std_errors)
+    assert scaled.confidence == top.confidence or np.isnan(top.confidence)
+
+
+@either_counting
+@every_algorithm
+@pytest.mark.parametrize("baseline", [2.0**30, -(2.0**30)])
+def test_a_large_common_baseline_does_not_matter(algorithm, counting, baseline):
+    """Whole numbers beside a baseline of about 1e9 are exact: contributions must come out the same to the bit."""
+    table = np.random.default_rng(0).integers(-50, 51, size=64).astype(float)
+    options = {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting, "random_state": 0}
+    top, lifted = (topshap.identify(TableGame(table + start), **options) for start in (0.0, baseline))
+    np.testing.assert_array_equal(lifted.players, top.players)
+    np.testing.assert_array_equal(lifted.estimates, top.estimates)
+    np.testing.assert_array_equal(lifted.std_errors, top.std_errors)
+
+
+@every_algorithm
+@pytest.mark.parametrize(("scale", "baseline"), [(1e9, 0.0), (1e-9, 0.0), (1.0, 1e9), (1e-3, -1e9)])
+def test_large_small_and_lifted_values_give_finite_results(random_game, algorithm, scale, baseline):
+    game = random_game(6, scale=scale, baseline=baseline)
+    for budget in (3, 9, 30, 60):
+        top = topshap.identify(game, k=2, budget=budget, algorithm=algorithm, counting="calls", random_state=0)
+        assert np.isfinite(top.estimates).all()
+        assert np.abs(top.estimates).max() < 10 * scale
+        assert 0 <= top.confidence <= 1 or np.isnan(top.confidence)
+
+
+# What is not known is not called certain.
+
+
+def all_equal_but_for_one_coalition(coalitions):
+    """Everybody adds 1 to any coalition, except that one coalition of six among 4096 is worth 20 more."""
+    rare = (coalitions == np.isin(np.arange(12), [0, 2, 4, 6, 8, 10])).all(axis=1)
+    return coalitions.sum(axis=1) + 20.0 * rare
+
+
+@every_algorithm
+@pytest.mark.parametrize("budget", [60, 400])
+def test_samples_that_were_all_equal_are_not_certainty(algorithm, budget):
+    options = {"k": 3, "budget": budget, "algorithm": algorithm, "counting": "calls"}
+    runs = (topshap.identify(all_equal_but_for_one_coalition, 12, random_state=seed, **options) for seed in range(10))
+    top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not met
+    unknown = np.isnan(top.std_errors)
+    assert (unknown | (top.std_errors > 1e-4)).all()
+    width = np.ptp(np.where(np.isfinite(top.interval()), top.interval(), [-1e9, 1e9]), axis=1)
+    assert width.min() > 1e-4
+    assert not top.confidence > 0.9
+
+
+# Ties.
+
+
+def symmetric(coalitions):
+    """A game that only counts heads, not in proportion: everybody has the same value, samples vary."""
+    return np.array([0.0, 0.0, 0.0, 0.5, 2.0, 2.0])[coalitions.sum(axis=1)]
+
+
+def equal(coalitions):
+    return coalitions.sum(axis=1) * 0.75
+
+
+RUNS = 400
+
+
+@every_algorithm
+@pytest.mark.parametrize(
+    ("game", "budget"),
+    [(equal, 12), (symmetric, 5), (symmetric, 11), (symmetric, 17)],
+    ids=["ties", "part of the first round", "part of a later round", "more rounds"],
+)
+def test_among_equal_players_nobody_is_preferred(algorithm, game, budget):
+    options = {"k": 1, "budget": budget, "algorithm": algorithm, "counting": "calls"}
+    found = [int(topshap.identify(game, 5, random_state=seed, **options).players[0]) for seed in range(RUNS)]
+    times = np.bincount(found, minlength=5)
+    chi_square = ((times - RUNS / 5) ** 2 / (RUNS / 5)).sum()
+    assert chi_square < 33.4, times  # the 1e-6 quantile with 4 degrees of freedom
+
+
+@every_algorithm
+def test_exact_ties_are_broken_for_nobody_in_particular(algorithm):
+    found = [
+        topshap.identify(equal, 4, k=2, algorithm=algorithm, random_state=seed).players.tolist() for seed in range(RUNS)
+    ]
+    times = np.bincount(np.ravel(found), minlength=4)
+    assert np.abs(times - RUNS / 2).max() < 5 * np.sqrt(RUNS / 4)
+
+
+# Batches.
+
+
+@either_counting
+@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm"}))
+@pytest.mark.parametrize("rows", [5, 8, 47])
+def test_the_largest_batch_allowed_does_not_change_the_result(random_game, monkeypatch, algorithm, counting, rows):
+    """Parts of a round are cut, the samples are the same.
+
+    Left out are kernelshap and stratified-svarm, which draw sizes for as many coalitions as fit into a batch before
+    they draw the members, so that the order of the random numbers depends on that.
+    """
+    game, options = random_game(9), {"k": 3, "budget": 250, "algorithm": algorithm, "counting": counting}
+    whole = topshap.identify(game, random_state=0, **options)
+    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 9 * rows)
+    cut = topshap.identify(game, random_state=0, **options)
+    np.testing.assert_array_equal(cut.players, whole.players)
+    np.testing.assert_array_equal(cut.estimates, whole.estimates)
+    np.testing.assert_array_equal(cut.std_errors, whole.std_errors)
+
+
+@every_algorithm
+def test_no_batch_is_larger_than_allowed(monkeypatch, counted, algorithm):
+    game = counted(AdditiveGame(np.arange(40) % 7))
+    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 40 * 16)
+    topshap.identify(game, k=5, budget=41 * 33, algorithm=algorithm, random_state=0)
+    assert max(batch.nbytes for batch in game.batches) <= 40 * 16
+    assert sum(len(batch) for batch in game.batches) == 41 * 33
+
+
+# Names and objects.
+
+
+@every_algorithm
+def test_its_name_and_its_object_mean_the_same(random_game, algorithm):
+    game = random_game(6)
+    by_name = topshap.identify(game, k=2, budget=50, algorithm=algorithm, random_state=0)
+    by_object = topshap.identify(game, k=2, budget=50, algorithm=ALGORITHMS[algorithm](), random_state=0)
+    np.testing.assert_array_equal(by_name.estimates, by_object.estimates)
+    assert by_name.algorithm == by_object.algorithm == algorithm == ALGORITHMS[algorithm].name
+
+
+@every_algorithm
+def test_an_algorithm_keeps_nothing_between_races(random_game, algorithm):
+    shared = make(algorithm)
+    first, again = (
+        topshap.identify(random_game(6), k=2, budget=50, algorithm=shared, random_state=0).estimates for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, again)
+
+
+@every_algorithm
+def test_it_is_shown_as_its_constructor(algorithm):
+    shown = repr(make(algorithm))
+    assert shown.startswith(ALGORITHMS[algorithm].__name__ + "(")
+    assert eval(shown, vars(topshap.algorithms)).name == algorithm  # noqa: S307 - our own text
+
+
+def test_enumeration_gives_equal_shares_when_its_budget_does_not_suffice(random_game):
+    top = topshap.identify(random_game(5), k=2, budget=20, algorithm=Enumeration(), random_state=0)
+    assert (top.evaluations, top.stopped) == (20, "budget")
+    np.testing.assert_allclose(top.estimates, (top.grand - top.empty) / 5)
+    assert np.isnan(top.std_errors).all()
+
+
+def test_enumeration_asks_in_batches_of_bounded_size(random_game, counted, monkeypatch):
+    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 6 * 10)
+    game = counted(random_game(6))
+    top = topshap.identify(game, k=2, budget=64)
+    assert (top.stopped, max(map(len, game.batches))) == ("exact", 10)
+    asked = np.concatenate(game.batches)
+    np.testing.assert_array_equal(np.sort(to_ids(asked)), np.arange(64))

@@ -1,0 +1,138 @@
+"""Greedy CMCS: which players are sampled next."""
+
+import math
+
+import numpy as np
+import pytest
+
+import topshap
+from topshap.algorithms import CMCS, GreedyCMCS
+from topshap.algorithms.greedy_cmcs import draw_doubtful_players, probability_of_wrong_order
+from topshap.coalitions import from_ids
+from topshap.errors import ParameterError
+from topshap.games import AdditiveGame, TableGame
+from topshap.statistics.standing import MeanStanding
+
+
+def standing_of(samples):
+    samples = np.array(samples, dtype=float)
+    standing = MeanStanding(np.arange(samples.shape[1]), samples.sum(axis=1).mean(), pairs=True)
+    standing.add_rounds(samples)
+    return standing
+
+
+def counts_after(game, k, budget, seed=0, **options):
+    race = topshap.Race(
+        game.n_players, k, budget=budget, algorithm=GreedyCMCS(**options), counting="calls", random_state=seed
+    )
+    while not race.done:
+        race.tell(game(race.ask()))
+    return race.standing.counts
+
+
+def test_the_doubt_about_a_pair_is_the_normal_probability_of_the_other_order():
+    samples = np.random.default_rng(0).normal([2.0, 1.5, 1.0, 0.0], 1.0, size=(25, 4))
+    top, rest = np.array([0, 1]), np.array([2, 3])
+    wrong = probability_of_wrong_order(standing_of(samples), top, rest)
+    for row, i in enumerate(top):
+        for column, j in enumerate(rest):
+            difference = samples[:, j] - samples[:, i]
+            z = math.sqrt(25) * difference.mean() / difference.std(ddof=1)
+            assert wrong[row, column] == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2)
+
+
+def test_only_rounds_that_both_players_shared_count():
+    shared = np.random.default_rng(0).normal([1.0, 0.0], 1.0, size=(12, 2))
+    standing = standing_of(shared)
+    standing.add_rounds(np.full((30, 1), 50.0), np.array([1]))
+    difference = shared[:, 1] - shared[:, 0]
+    z = math.sqrt(12) * difference.mean() / difference.std(ddof=1)
+    wrong = probability_of_wrong_order(standing, np.array([0]), np.array([1]))
+    assert wrong[0, 0] == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2)
+
+
+def test_the_pair_most_in_doubt_is_always_drawn_and_the_clearest_never_for_its_own_sake():
+    samples = np.random.default_rng(1).normal([9.0, 5.0, 4.9, 0.0], 0.5, size=(30, 4))
+    standing = standing_of(samples)
+    rng = np.random.default_rng(0)
+    drawn = [set(draw_doubtful_players(standing, 2, rng).tolist()) for _ in range(50)]
+    assert all({1, 2} <= players for players in drawn)
+    assert all(players != {0, 3} for players in drawn)
+    assert any(players == {1, 2} for players in drawn)
+
+
+def test_a_pair_is_drawn_as_often_as_its_doubt_says():
+    samples = np.random.default_rng(2).normal([2.0, 1.0, 0.7, 0.4, 0.1], 1.5, size=(30, 5))
+    standing = standing_of(samples)
+    top, rest = standing.partition(1)
+    wrong = probability_of_wrong_order(standing, top, rest)[0]
+    expected = (wrong - wrong.min()) / np.ptp(wrong)
+    rng = np.random.default_rng(0)
+    drawn = np.mean([np.isin(rest, draw_doubtful_players(standing, 1, rng)) for _ in range(2000)], axis=0)
+    np.testing.assert_allclose(drawn, expected, atol=4 * 0.5 / math.sqrt(2000))
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_everyone_is_drawn_when_all_pairs_are_equally_in_doubt(k):
+    standing = standing_of(np.zeros((5, 4)))
+    assert sorted(draw_doubtful_players(standing, k, np.random.default_rng(0))) == [0, 1, 2, 3]
+
+
+def test_nobody_is_drawn_twice():
+    rng = np.random.default_rng(0)
+    standing = standing_of(rng.normal(size=(10, 8)))
+    for _ in range(50):
+        players = draw_doubtful_players(standing, 3, rng)
+        assert len(set(players.tolist())) == len(players) >= 2
+
+
+def test_everyone_is_sampled_in_the_warm_up(random_game):
+    assert np.all(counts_after(random_game(6), 2, 2 + 7 * 5, warm_up=5) >= 5)
+
+
+def test_players_near_the_border_are_sampled_more_than_those_far_from_it():
+    coalitions = from_ids(np.arange(2**8), 8)
+    noise = 0.6 * np.random.default_rng(0).normal(size=2**8)
+    game = TableGame(coalitions @ [9.0, 8.0, 1.05, 1.0, 0.95, -6.0, -7.0, -8.0] + noise)
+    counts = counts_after(game, 3, 900)
+    near, far = counts[[2, 3, 4]], counts[[0, 1, 5, 6, 7]]
+    assert near.mean() > 2 * far.mean()
+
+
+def test_additive_games_do_not_freeze_it():
+    """All samples are equal, so that without a floor every doubt would be 0 or undefined."""
+    counts = counts_after(AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1]), 3, 700)
+    assert counts[[1, 4]].min() > 60  # the third and the fourth
+    assert counts.min() >= 30
+
+
+def test_constant_games_do_not_freeze_it():
+    counts = counts_after(AdditiveGame(np.zeros(6)), 2, 2 + 60 * 7)
+    assert np.ptp(counts) <= 1
+    assert counts.min() >= 55
+
+
+@pytest.mark.parametrize("answered", [0, 1, 2, 3])
+def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(play, random_game, answered):
+    played = play(GreedyCMCS(warm_up=2), random_game(6), k=3, seed=3)
+    played.answer()
+    before = played.standing.counts.copy()
+    assert len(played.batch) > 3
+    flipped = [np.flatnonzero(row ^ played.batch[0])[0] for row in played.batch[1:]]
+    assert not played.answer(answered)
+    expected = before.copy()
+    expected[flipped[: max(answered - 1, 0)]] += 1
+    np.testing.assert_array_equal(played.standing.counts, expected)
+
+
+def test_when_everybody_is_asked_for_it_is_plain_cmcs(random_game):
+    game, options = random_game(7), {"k": 7, "budget": 400, "counting": "calls", "random_state": 0}
+    greedy = topshap.identify(game, algorithm=GreedyCMCS(warm_up=2), **options)
+    plain = topshap.identify(game, algorithm=CMCS(), **options)
+    np.testing.assert_allclose(greedy.estimates, plain.estimates, atol=1e-12)
+
+
+@pytest.mark.parametrize("warm_up", [1, 0, 2.5, True, None])
+def test_a_warm_up_that_gives_no_variance_is_refused(warm_up):
+    with pytest.raises(ParameterError, match="The 'warm_up' parameter of GreedyCMCS must be an int of at least 2"):
+        GreedyCMCS(warm_up=warm_up)

@@ -1,0 +1,106 @@
+"""What the tests share: one hypothesis profile, random games with known answers, a game that counts its calls.
+
+The helpers are fixtures that return functions, so that a test module needs no import from another test file. They
+hold no state of their own, so all examples of a property may use the same one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from topshap.algorithms import Task
+from topshap.coalitions import from_ids, keys
+from topshap.games import TableGame
+from topshap.ledger import Ledger
+
+settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
+settings.load_profile("topshap")
+
+
+class CountedGame:
+    """A game that remembers every coalition it was asked for, in order."""
+
+    def __init__(self, game):
+        self.game = game
+        self.n_players = game.n_players
+        self.asked = []
+        self.batches = []
+
+    def __call__(self, coalitions):
+        self.asked.extend(keys(coalitions))
+        self.batches.append(coalitions.copy())
+        return self.game(coalitions)
+
+
+@pytest.fixture(scope="session")
+def random_game():
+    """Return a function that makes a game whose 2**n values are independent normal numbers."""
+
+    def make(n, seed=0, *, scale=1.0, baseline=0.0):
+        return TableGame(baseline + scale * np.random.default_rng(seed).normal(size=2**n))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def smooth_game():
+    """Return a function that makes a game of weights and pairwise interactions, as most real games nearly are."""
+
+    def make(n, seed=0):
+        rng = np.random.default_rng(seed)
+        coalitions = from_ids(np.arange(2**n), n).astype(float)
+        interactions = np.triu(rng.normal(size=(n, n)), k=1)
+        return TableGame(coalitions @ rng.normal(size=n) + ((coalitions @ interactions) * coalitions).sum(axis=1))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def counted():
+    """Return a function that wraps a game in one that remembers what it was asked."""
+    return CountedGame
+
+
+class PlayedRounds:
+    """An algorithm's rounds without a race: its batches, and the values that it was given."""
+
+    def __init__(self, algorithm, game, *, k, seed, delta, budget):
+        n = game.n_players
+        rng = np.random.default_rng(seed)
+        empty, grand = game(np.array([[False] * n, [True] * n]))
+        self.game = game
+        self.task = Task(
+            n, k, rng, rng.permutation(n), float(empty), float(grand), ledger=Ledger(n, budget), delta=delta
+        )
+        self.standing = algorithm.standing(self.task)
+        self._rounds = algorithm.rounds(self.task, self.standing)
+        self.batch = next(self._rounds)
+        self.rows, self.values = [], []
+
+    def answer(self, at_most=None):
+        """Answer the batch, or its first rows as if the budget ended there; return whether more is asked for."""
+        asked = self.batch[:at_most]
+        values = self.game(asked)
+        self.rows.append(asked.copy())
+        self.values.append(values)
+        try:
+            self.batch = self._rounds.send(values)
+        except StopIteration:
+            return False
+        return True
+
+    def accesses(self):
+        """All coalitions that were answered, in order, and their values."""
+        return np.concatenate(self.rows), np.concatenate(self.values)
+
+
+@pytest.fixture(scope="session")
+def play():
+    """Return a function that starts an algorithm on a game and lets a test answer its batches one by one."""
+
+    def start(algorithm, game, *, k=1, seed=0, delta=None, budget=None):
+        return PlayedRounds(algorithm, game, k=k, seed=seed, delta=delta, budget=budget)
+
+    return start
