@@ -18,6 +18,7 @@ from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.gap_e import GapE
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.kernelshap import KernelSHAP
+from topshap.algorithms.odd_gp import OddGP
 from topshap.algorithms.samplingshap_at_k import SamplingSHAPAtK
 from topshap.algorithms.sar import SAR
 from topshap.algorithms.stratified_svarm import StratifiedSVARM
@@ -39,6 +40,7 @@ __all__ = [
     "Identical",
     "Independent",
     "KernelSHAP",
+    "OddGP",
     "Rounds",
     "SameLength",
     "SamplingSHAPAtK",
@@ -51,6 +53,7 @@ __all__ = [
 ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
     algorithm.name: algorithm
     for algorithm in (
+        OddGP,
         CMCS,
         GreedyCMCS,
         CMCSAtK,

@@ -1,0 +1,86 @@
+"""The posterior of the odd part of a game, and of its Shapley values, after observing complement pairs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+if TYPE_CHECKING:
+    from topshap.surrogates.odd_kernel import OddKernel
+    from topshap.typing import Matrix, Values
+
+
+class OddPosterior:
+    """A Gaussian process on g(x) = (v(x) - v(-x)) / 2, conditioned on observed pairs.
+
+    With K the covariance of the observations and A = Cov(phi, observations), the Shapley values have the posterior mean
+    A K^-1 g and covariance prior - A K^-1 A'. What the smooth part leaves over in an observed pair is real and counts
+    with its exact Shapley weight, so the values add up to v(N) - v(empty) and become exact as the table fills.
+
+    Parameters
+    ----------
+    kernel
+        The prior covariance.
+    x
+        Observed pairs as signs, one of each two complements a row.
+    g
+        Their odd values.
+    noise
+        Leave the residual out of the game: it is noise of the value function.
+    """
+
+    def __init__(self, kernel: OddKernel, x: Matrix, g: Values, *, noise: bool = False) -> None:
+        self.kernel, self.x, self.g = kernel, x, g
+        self._noise = noise
+        covariance = kernel.covariance(x, x)
+        covariance[np.diag_indices(len(x))] += kernel.residual(x)
+        self.factor: Matrix = linalg.cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(self, right: Matrix | Values) -> Matrix:
+        """Return K^-1 times `right`."""
+        return np.asarray(linalg.cho_solve((self.factor, True), right, check_finite=False))
+
+    @cached_property
+    def weights(self) -> Values:
+        """K^-1 g: how much each observation counts in a prediction."""
+        return self.solve(self.g)
+
+    @cached_property
+    def functional(self) -> Matrix:
+        """Cov(observation, phi), one observation a row."""
+        return self.functional_of(self.x)
+
+    def functional_of(self, x: Matrix) -> Matrix:
+        """Return Cov(g(x), phi) in the prior, for any pairs."""
+        return self.kernel.functional(x, residual=not self._noise)
+
+    @cached_property
+    def solved_functional(self) -> Matrix:
+        """K^-1 A', one observation a row."""
+        return self.solve(self.functional)
+
+    @cached_property
+    def shapley_values(self) -> Values:
+        """The posterior mean of the Shapley values."""
+        return self.weights @ self.functional
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """The posterior covariance of the Shapley values; singular, since they add up to a known number."""
+        prior = self.kernel.prior_without_residual if self._noise else self.kernel.prior
+        covariance = prior - self.functional.T @ self.solved_functional
+        return (covariance + covariance.T) / 2.0
+
+    def predict(self, x: Matrix) -> Values:
+        """Return the posterior mean of the smooth part of g."""
+        return self.kernel.covariance(x, self.x) @ self.weights
+
+    @cached_property
+    def leave_one_out(self) -> tuple[Values, Values]:
+        """The residual of each observation if it is predicted from all others, and the deviation that was expected."""
+        inverse, _ = linalg.lapack.dpotri(self.factor, lower=1)
+        precision = np.diag(inverse)
+        return self.weights / precision, 1.0 / np.sqrt(precision)

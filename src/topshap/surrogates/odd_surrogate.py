@@ -1,0 +1,86 @@
+"""The surrogate of the odd part of a game as it learns from more and more pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.surrogates.hyperparameters import fit, observe
+from topshap.surrogates.odd_posterior import OddPosterior
+from topshap.surrogates.shapley_integrals import pair_functional, pair_prior
+
+if TYPE_CHECKING:
+    from topshap.typing import Matrix, Values
+
+EVEN_PART_UP_TO = 200
+"""Up to this many players, each has a relevance of its own and the even part helps to learn them. Beyond, there are
+more parameters than pairs to learn them from."""
+
+_PERFECT = 1e-10
+"""Squared leave-one-out residuals below this part of the mean square of g are a perfect fit."""
+
+
+class OddSurrogate:
+    """The Gaussian process on the odd part, refitted whenever there are more pairs.
+
+    Parameters
+    ----------
+    rng
+        Chooses the pairs that the hyper-parameters are fitted to, where there are many.
+    noise
+        Whether values vary from call to call, so that what is left over in a pair is noise.
+    """
+
+    def __init__(self, rng: np.random.Generator, *, noise: bool = False) -> None:
+        self._rng, self._noise = rng, noise
+        self._parameters: Values | None = None
+        self._unit = 1.0
+        self.posterior: OddPosterior
+
+    def learn(self, x: Matrix, g: Values, e: Values, *, last: bool) -> None:
+        """Fit the hyper-parameters, thoroughly the first and the last time, and condition on all pairs.
+
+        `x` are pairs as signs, `g` and `e` their odd and even parts; the first is that of the grand coalition.
+        """
+        m, n = x.shape
+        with_even = n <= EVEN_PART_UP_TO
+        self._unit = float(np.sqrt(np.mean(g**2))) or 1.0
+        data = observe(x, g / self._unit, (e - e.mean()) / self._unit if with_even else None)
+        at_most = int(np.clip(3 * n, 150, 600))
+        rows = np.arange(m)
+        if m > at_most:
+            rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: at_most - 1]])
+        iterations = 25 if self._parameters is None else (15 if last else 5)
+        kernel, self._parameters = fit(data, rows, own=with_even, iterations=iterations, start=self._parameters)
+        self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
+
+    def shapley_values(self) -> tuple[Values, Matrix]:
+        """Return the posterior mean and covariance of the Shapley values in the units of the game.
+
+        The mean is made to add up to v(N) - v(empty) to the last digit. The covariance is widened where the pairs say
+        that the model is too sure: by the mean square of the leave-one-out residuals in units of their expected
+        deviation, if that is above 1, and by 1 + n / m for the hyper-parameters that were learned from the same pairs.
+        """
+        posterior, unit = self.posterior, self._unit
+        m, n = posterior.x.shape
+        values = posterior.shapley_values
+        values = values + (2.0 * posterior.g[0] - values.sum()) / n
+        residual, expected = (part[1:] for part in posterior.leave_one_out)
+        surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
+        covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
+        if not self._noise and np.max(residual**2, initial=0.0) <= _PERFECT:
+            covariance = covariance + self._what_a_perfect_fit_may_hide()
+        return values * unit, covariance * unit**2
+
+    def _what_a_perfect_fit_may_hide(self) -> Matrix:
+        """Return the covariance if every unseen pair might be off by what one more pair in m + 1 may bring.
+
+        A perfect fit is not certainty. The jump that is allowed for is the largest Shapley value, as for other
+        algorithms (see `MeanStanding`).
+        """
+        posterior = self.posterior
+        m, n = posterior.x.shape
+        seen = pair_functional(posterior.x)
+        unseen = pair_prior(np.ones(n + 1)) - seen.T @ seen
+        return float(np.max(posterior.shapley_values**2)) / (4.0 * (m + 1)) * unseen
