@@ -41,9 +41,9 @@ class OddGP(Algorithm[KnownStanding]):
     Parameters
     ----------
     active_rounds
-        Batches after the first design.
+        Batches after the first design; with 0 that takes the whole budget.
     min_batch
-        No batch but the last is smaller than this, so that workers are kept busy.
+        The least number of evaluations in a batch after the first design, so that workers are kept busy.
 
     Examples
     --------
@@ -72,7 +72,8 @@ class OddGP(Algorithm[KnownStanding]):
             return
         pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
         surrogate = OddSurrogate(task.rng)
-        lasted = yield from pairs.ask(first_design(task.n, budget, task.rng))
+        first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if self.active_rounds else budget
+        lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
         batches = self._batches(budget - len(pairs.keys))
         for batch in batches:
             if not lasted:
@@ -97,11 +98,9 @@ class OddGP(Algorithm[KnownStanding]):
         standing.set(*shapley_posterior(coalitions, values, task.gain))
 
     def _batches(self, left: int) -> list[int]:
-        """Cut what is left of the budget into equal batches, fewer if they would be too small."""
-        rounds = min(self.active_rounds, -(-left // self.min_batch)) if left > 0 else 0
-        if left > 0 and rounds == 0:
-            return [left]
-        return [len(part) for part in np.array_split(np.arange(left), rounds)] if rounds else []
+        """Cut the pairs that are left into equal batches, fewer if they would be too small."""
+        rounds = max(1, min(self.active_rounds, 2 * left // self.min_batch))
+        return [size for size in np.diff(np.arange(rounds + 1) * left // rounds).tolist() if size > 0]
 
     def _choose(
         self, task: Task, standing: KnownStanding, surrogate: OddSurrogate, pairs: Pairs, count: int
@@ -117,13 +116,13 @@ class OddGP(Algorithm[KnownStanding]):
         return candidates[most_informative(posterior, signs, contrasts, min(count, len(candidates)))]
 
 
-def first_design(n: int, budget: int, rng: np.random.Generator) -> Coalitions:
+def first_design(n: int, count: int, rng: np.random.Generator, *, emphasis: bool) -> Coalitions:
     """Return the pairs to look at before anything is known.
 
-    With a small budget the pairs of single players come first: they alone show an additive game as it is.
+    With `emphasis`, for small budgets, the pairs of single players come first: they alone show an additive game as it
+    is.
     """
-    count = min(budget, max(int(FIRST_SHARE * budget), int(1.3 * n) + 2))
-    if budget >= 5 * n:
+    if not emphasis:
         return draw_pairs(n, count, 0.5, rng)
     alone = np.eye(n, dtype=np.bool_)
     if n <= 3:  # there are no other pairs
