@@ -12,7 +12,7 @@ from topshap.algorithms.complement_pairs import Pairs
 from topshap.designs.active import border_contrasts, most_informative
 from topshap.designs.pairs import all_pairs, draw_pairs, without
 from topshap.statistics.standing import KnownStanding
-from topshap.surrogates.odd_surrogate import EVEN_PART_UP_TO, OddSurrogate
+from topshap.surrogates.odd_surrogate import EVEN_PART_UP_TO, MAX_PAIRS, OddSurrogate
 from topshap.surrogates.single_players import alone_or_missing, shapley_posterior
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class OddGP(Algorithm[KnownStanding]):
 
     With fewer than 2 n + 2 evaluations it compares the players alone, or the grand coalition without each of them.
 
-    Overhead per evaluation: O(T**2 / 12 + T n) for T evaluations.
+    Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them; beyond, the pairs that the process
+    does not take correct it by least squares, at O(n**2).
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ class OddGP(Algorithm[KnownStanding]):
             return
         pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
         surrogate = OddSurrogate(task.rng)
-        first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if self.active_rounds else budget
+        active = self.active_rounds > 0 and budget <= MAX_PAIRS
+        first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if active else budget
         lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
         batches = self._batches(budget - len(pairs.keys))
         for batch in batches:
@@ -123,7 +125,7 @@ def first_design(n: int, count: int, rng: np.random.Generator, *, emphasis: bool
     is.
     """
     if not emphasis:
-        return draw_pairs(n, count, 0.5, rng)
+        return rng.permutation(draw_pairs(n, count, 0.5, rng))
     alone = np.eye(n, dtype=np.bool_)
     if n <= 3:  # there are no other pairs
         return alone[: min(count, 2 ** (n - 1) - 1)]

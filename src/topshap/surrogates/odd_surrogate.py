@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.statistics.regression import efficient_least_squares
 from topshap.surrogates.hyperparameters import fit, observe
 from topshap.surrogates.odd_posterior import OddPosterior
 from topshap.surrogates.shapley_integrals import pair_functional, pair_prior
 
 if TYPE_CHECKING:
     from topshap.typing import Matrix, Values
+
+MAX_PAIRS = 6000
+"""The process is conditioned on at most this many pairs: its cost grows with their third power."""
 
 EVEN_PART_UP_TO = 200
 """Up to this many players, each has a relevance of its own and the even part helps to learn them. Beyond, there are
@@ -36,15 +40,20 @@ class OddSurrogate:
         self._rng, self._noise = rng, noise
         self._parameters: Values | None = None
         self._unit = 1.0
+        self._rest: tuple[Matrix, Values]
         self.posterior: OddPosterior
 
     def learn(self, x: Matrix, g: Values, e: Values, *, last: bool) -> None:
         """Fit the hyper-parameters, thoroughly the first and the last time, and condition on all pairs.
 
-        `x` are pairs as signs, `g` and `e` their odd and even parts; the first is that of the grand coalition.
+        `x` are pairs as signs, `g` and `e` their odd and even parts; the first is that of the grand coalition. If there
+        are more than `MAX_PAIRS`, they are to be in random order, and those beyond correct what the model says.
         """
-        m, n = x.shape
+        n = x.shape[1]
         with_even = n <= EVEN_PART_UP_TO
+        self._rest = x[MAX_PAIRS:], g[MAX_PAIRS:]
+        x, g, e = x[:MAX_PAIRS], g[:MAX_PAIRS], e[:MAX_PAIRS]
+        m = len(x)
         self._unit = float(np.sqrt(np.mean(g**2))) or 1.0
         data = observe(x, g / self._unit, (e - e.mean()) / self._unit if with_even else None)
         at_most = int(np.clip(3 * n, 150, 600))
@@ -71,7 +80,31 @@ class OddSurrogate:
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
         if not self._noise and np.max(residual**2, initial=0.0) <= _PERFECT:
             covariance = covariance + self._what_a_perfect_fit_may_hide()
-        return values * unit, covariance * unit**2
+        return self._corrected(values * unit, covariance * unit**2)
+
+    def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
+        """Fit an additive game to what the model leaves over in the pairs it has not seen, and add that.
+
+        So the estimate stays consistent however many pairs there are. The kernel weight of a size is shared among the
+        pairs of that size.
+        """
+        x, g = self._rest
+        rest, n = x.shape
+        if rest == 0:
+            return values, covariance
+        left_over = g - self._unit * np.concatenate([self.posterior.predict(part) for part in np.array_split(x, 8)])
+        inside = x > 0
+        sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
+        weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])
+        coefficients, spread = efficient_least_squares(
+            np.concatenate([inside, ~inside]),
+            np.concatenate([left_over, -left_over]),
+            np.concatenate([weights, weights]),
+            0.0,
+            np.tile(np.arange(rest), 2),
+        )
+        share = rest / (rest + len(self.posterior.x))
+        return values + share * coefficients, (1.0 - share) ** 2 * covariance + share**2 * spread
 
     def _what_a_perfect_fit_may_hide(self) -> Matrix:
         """Return the covariance if every unseen pair might be off by what one more pair in m + 1 may bring.
