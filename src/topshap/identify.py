@@ -34,7 +34,8 @@ def identify(
     Parameters
     ----------
     game
-        Any callable from a bool array of shape (m, n), one coalition a row, to m numbers.
+        Any callable from a bool array of shape (m, n), one coalition a row, to m numbers. If its values vary from call
+        to call, it says so by an attribute ``deterministic`` that is False; then repeats are evaluated and paid for.
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
@@ -87,6 +88,7 @@ def identify(
         delta=delta,
         algorithm=algorithm,
         counting=counting,
+        deterministic=bool(getattr(game, "deterministic", True)),
         player_names=getattr(game, "player_names", None) if player_names is None else player_names,
         random_state=random_state,
         _owner="identify",

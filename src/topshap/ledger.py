@@ -4,6 +4,9 @@ Nothing is ever evaluated twice: a coalition whose value is in the ledger is ans
 *costs* is a matter of counting. ``"distinct"`` charges a coalition once, since that is what a user pays. ``"calls"``
 charges every access, as published comparisons do, except those to the empty and the grand coalition, which every
 algorithm knows from the start.
+
+A game whose values vary from call to call is another matter: there every access is an evaluation, paid for and answered
+with a value of its own; the ledger keeps their mean.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ class Bill:
     """The keys of the affordable rows: a prefix of the batch."""
     calls: int
     """How many of these accesses are charged when every access counts."""
-    unpaid: dict[bytes, int]
-    """The key and the row of every coalition that has to be evaluated, each once, in the asked order."""
+    unpaid: list[int]
+    """The rows that have to be evaluated, in the asked order."""
 
 
 class Ledger:
@@ -46,6 +49,8 @@ class Ledger:
         How much may be spent in all, None for no limit.
     counting
         Whether repeated accesses are free (``"distinct"``) or charged (``"calls"``).
+    deterministic
+        Whether a coalition has the same value every time.
 
     Examples
     --------
@@ -57,18 +62,24 @@ class Ledger:
     (2, 3, 1)
     """
 
-    def __init__(self, n_players: int, budget: int | None = None, counting: Counting = "distinct") -> None:
+    def __init__(
+        self,
+        n_players: int,
+        budget: int | None = None,
+        counting: Counting = "distinct",
+        *,
+        deterministic: bool = True,
+    ) -> None:
         self.n_players = n_players
         self.budget = budget
         self.counting = counting
+        self.deterministic = deterministic
         self.calls = 0
+        self.evaluations = 0
+        """How many evaluations have been paid for; of a deterministic game as many as coalitions."""
         self._values: dict[bytes, float] = {}
+        self._times: dict[bytes, int] = {}
         self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
-
-    @property
-    def evaluations(self) -> int:
-        """How many distinct coalitions have been paid for."""
-        return len(self._values)
 
     @property
     def spent(self) -> int:
@@ -82,18 +93,22 @@ class Ledger:
 
     @property
     def complete(self) -> bool:
-        """Whether the value of every coalition is known."""
-        return len(self._values) == 2**self.n_players
+        """Whether the value of every coalition is known; never of a game whose values vary."""
+        return self.deterministic and len(self._values) == 2**self.n_players
 
     def price(self, coalitions: Coalitions) -> Bill:
         """Return what these accesses would come to, cut at the first one that the budget does not cover."""
         keys = co.keys(coalitions)
-        known, ends, every_call = self._values, self._ends, self.counting == "calls"
         left = len(keys) if self.budget is None else self.budget - self.spent
-        unpaid: dict[bytes, int] = {}
+        if not self.deterministic:
+            keys = keys[:left]
+            return Bill(keys, len(keys), list(range(len(keys))))
+        known, ends, every_call = self._values, self._ends, self.counting == "calls"
+        fresh_keys: set[bytes] = set()
+        unpaid: list[int] = []
         calls = 0
         for row, key in enumerate(keys):
-            fresh = key not in known and key not in unpaid
+            fresh = key not in known and key not in fresh_keys
             call = fresh or key not in ends
             if call if every_call else fresh:
                 if left == 0:
@@ -101,19 +116,27 @@ class Ledger:
                 left -= 1
             calls += call
             if fresh:
-                unpaid[key] = row
+                fresh_keys.add(key)
+                unpaid.append(row)
         return Bill(keys, calls, unpaid)
 
     def enter(self, bill: Bill, values: Values) -> Values:
-        """Take the values of the unpaid coalitions and return those of all rows of the bill."""
-        if bill.unpaid:
-            self._values.update(zip(bill.unpaid, values.tolist(), strict=True))
+        """Take the values of the unpaid rows and return those of all rows of the bill."""
         self.calls += bill.calls
-        look_up = self._values
-        return np.array([look_up[key] for key in bill.keys], dtype=np.float64)
+        self.evaluations += len(bill.unpaid)
+        known = self._values
+        if not self.deterministic:
+            for key, value in zip(bill.keys, values.tolist(), strict=True):
+                self._times[key] = times = self._times.get(key, 0) + 1
+                mean = known.get(key, 0.0)
+                known[key] = mean + (value - mean) / times
+            return values
+        for row, value in zip(bill.unpaid, values.tolist(), strict=True):
+            known[bill.keys[row]] = value
+        return np.array([known[key] for key in bill.keys], dtype=np.float64)
 
     def look_up(self, coalitions: Coalitions) -> Values:
-        """Return the values of coalitions that are all known; a KeyError otherwise."""
+        """Return the values of coalitions that are all known, a KeyError otherwise; means where values vary."""
         look_up = self._values
         return np.array([look_up[key] for key in co.keys(coalitions)], dtype=np.float64)
 

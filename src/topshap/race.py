@@ -55,6 +55,9 @@ class Race:
         A name from `topshap.algorithms.ALGORITHMS`, an algorithm with parameters of your own, or ``"auto"``.
     counting
         ``"distinct"`` charges each coalition once, ``"calls"`` every access to it.
+    deterministic
+        Whether a coalition has the same value every time. If not, every access is evaluated and paid for, and nothing
+        is ever called exact.
     player_names
         One name per player, for messages and results.
     random_state
@@ -80,6 +83,7 @@ class Race:
         delta: float = 0.05,
         algorithm: str | Algorithm[Any] = "auto",
         counting: Counting = "distinct",
+        deterministic: bool = True,
         player_names: Iterable[str] | None = None,
         random_state: Any = None,
         _owner: str = "Race",
@@ -98,9 +102,10 @@ class Race:
         if epsilon is not None:
             epsilon = check_real("epsilon", epsilon, owner=_owner, low=0.0)
         self.stopped: Stopped | None = None
-        self._ledger = Ledger(n, budget, counting)
+        self._ledger = Ledger(n, budget, counting, deterministic=deterministic)
         self._epsilon, self._delta = epsilon, delta
-        self._algorithm = _choose(algorithm, n, budget, counting, stops=epsilon is not None, owner=_owner)
+        enumerable = counting == "distinct" and deterministic and epsilon is None and (budget or 0) >= 2**n
+        self._algorithm = _choose(algorithm, enumerable=enumerable, stops=epsilon is not None, owner=_owner)
         self._stop = None if epsilon is None else self._algorithm.stopping_rule(epsilon, delta)
         if epsilon is not None and self._stop is None:
             must_be = "one that can stop by itself when 'epsilon' is given, for example 'cmcs@k'"
@@ -174,6 +179,7 @@ class Race:
             stopped=self.stopped or "interrupted",
             algorithm=self._algorithm.name,
             counting=self._ledger.counting,
+            deterministic=self._ledger.deterministic,
             empty=task.empty,
             grand=task.grand,
         )
@@ -186,6 +192,9 @@ class Race:
         rounds = self._rounds or self._start(answer)
         if self._ledger.complete and (self._ledger.counting == "distinct" or self.n_players == 1):
             self._finish_exactly()
+            return
+        if self.n_players == 1:  # values vary, but there is nobody to compare with
+            self.stopped = "budget"
             return
         try:
             batch = next(rounds) if starting else rounds.send(answer)
@@ -205,7 +214,7 @@ class Race:
         """Note what the algorithm wants to know, and which of it has to be paid for."""
         self._batch = batch
         self._bill: Bill = self._ledger.price(batch)
-        self._asked: Coalitions = batch[list(self._bill.unpaid.values())]
+        self._asked: Coalitions = batch[self._bill.unpaid]
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()
@@ -237,17 +246,9 @@ def default_budget(n_players: int) -> int:
     return min(2**n_players, 50 * n_players)
 
 
-def _choose(
-    algorithm: str | Algorithm[Any],
-    n: int,
-    budget: int | None,
-    counting: Counting,
-    *,
-    stops: bool,
-    owner: str,
-) -> Algorithm[Any]:
+def _choose(algorithm: str | Algorithm[Any], *, enumerable: bool, stops: bool, owner: str) -> Algorithm[Any]:
     if not isinstance(algorithm, str) or algorithm != "auto":
         algorithm = algorithms.make(algorithm, owner=owner)
-    if counting == "distinct" and budget is not None and budget >= 2**n and not stops:
+    if enumerable:
         return algorithms.Enumeration()
     return algorithms.choose(stops_by_itself=stops) if isinstance(algorithm, str) else algorithm

@@ -68,6 +68,8 @@ class TopK:
     """v(empty coalition): what the Shapley values add up from."""
     grand: float
     """v(grand coalition): what they add up to."""
+    deterministic: bool = True
+    """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -162,7 +164,8 @@ class TopK:
             "interrupted": "not finished",
         }[self.stopped]
         sure = "" if self.stopped == "exact" else f", {_in_words(self.confidence)} sure of the set"
-        return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure})"
+        noisy = "" if self.deterministic else ", values vary"
+        return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure}{noisy})"
 
     def _order(self) -> Players:
         rest = np.setdiff1d(np.arange(self.n_players), self.players)

@@ -27,7 +27,8 @@ class Game(Protocol):
     """A cooperative game: the values of the coalitions in the rows of a bool array of shape (m, n).
 
     Any callable of this form is a game. Where it has an attribute ``n_players`` (an int) or ``player_names`` (one
-    string per player), these are used when the caller does not give them.
+    string per player), these are used when the caller does not give them. ``deterministic = False`` says that its
+    values vary from call to call.
     """
 
     def __call__(self, coalitions: Coalitions, /) -> Any:

@@ -34,7 +34,9 @@ class OddGP(Algorithm[KnownStanding]):
     player interacts, gives the posterior of the Shapley values in closed form. A first design spreads pairs over sizes;
     a few further batches go where they reduce the risk of a wrong top k most.
 
-    With fewer than 2 n + 2 evaluations it compares the players alone, or the grand coalition without each of them.
+    With fewer than 2 n + 2 evaluations it compares the players alone, or the grand coalition without each of them. If
+    the values of the game vary from call to call, what the smooth part leaves over is taken for noise, and pairs may be
+    evaluated again.
 
     Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them; beyond, the pairs that the process
     does not take correct it by least squares, at O(n**2).
@@ -67,16 +69,18 @@ class OddGP(Algorithm[KnownStanding]):
     def rounds(self, task: Task, standing: KnownStanding) -> Rounds:
         """Spread pairs over sizes, then choose a few batches of them."""
         budget, left_over = divmod(task.ledger.remaining or 0, 2)
-        budget = min(budget, 2 ** (task.n - 1) - 1)  # where every access counts, there may be more than there is to see
-        if budget < task.n and budget < 2 ** (task.n - 1) - 1:
+        noise = not task.ledger.deterministic
+        there_are = 2 ** (task.n - 1) - 1
+        budget = budget if noise else min(budget, there_are)  # where every access counts, more may be allowed
+        if budget < task.n and budget < there_are:
             yield from self._single_players(task, standing)
             return
         pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
-        surrogate = OddSurrogate(task.rng)
+        surrogate = OddSurrogate(task.rng, noise=noise)
         active = self.active_rounds > 0 and budget <= MAX_PAIRS
         first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if active else budget
         lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
-        batches = self._batches(budget - len(pairs.keys))
+        batches = self._batches(budget - (len(pairs.x) - 1))
         for batch in batches:
             if not lasted:
                 break
@@ -85,8 +89,8 @@ class OddGP(Algorithm[KnownStanding]):
             lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
         surrogate.learn(pairs.x, pairs.odd, pairs.even, last=True)
         standing.set(*surrogate.shapley_values())
-        if lasted and left_over and len(pairs.keys) < 2 ** (task.n - 1) - 1:
-            yield unused_pairs(task.n, pairs.keys, 1, task.rng)[:1]
+        if lasted and left_over and (noise or len(pairs.keys) < there_are):
+            yield unused_pairs(task.n, set() if noise else pairs.keys, 1, task.rng)[:1]
 
     def _single_players(self, task: Task, standing: KnownStanding) -> Rounds:
         n = task.n
@@ -113,9 +117,11 @@ class OddGP(Algorithm[KnownStanding]):
         contrasts = border_contrasts(
             posterior.shapley_values, posterior.covariance, standing.ranking(), task.k, everyone
         )
-        candidates = unused_pairs(task.n, pairs.keys, max(CANDIDATES, 3 * count), task.rng)
+        noise = not task.ledger.deterministic
+        candidates = unused_pairs(task.n, set() if noise else pairs.keys, max(CANDIDATES, 3 * count), task.rng)
         signs = np.where(candidates, 1.0, -1.0)
-        return candidates[most_informative(posterior, signs, contrasts, min(count, len(candidates)))]
+        chosen = candidates[most_informative(posterior, signs, contrasts, min(count, len(candidates)))]
+        return np.resize(chosen, (count, task.n)) if noise else chosen  # noisy pairs may be evaluated again
 
 
 def first_design(n: int, count: int, rng: np.random.Generator, *, emphasis: bool) -> Coalitions:

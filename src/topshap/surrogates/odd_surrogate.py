@@ -67,14 +67,16 @@ class OddSurrogate:
     def shapley_values(self) -> tuple[Values, Matrix]:
         """Return the posterior mean and covariance of the Shapley values in the units of the game.
 
-        The mean is made to add up to v(N) - v(empty) to the last digit. The covariance is widened where the pairs say
-        that the model is too sure: by the mean square of the leave-one-out residuals in units of their expected
-        deviation, if that is above 1, and by 1 + n / m for the hyper-parameters that were learned from the same pairs.
+        The mean is made to add up to v(N) - v(empty) to the last digit, unless these are noisy. The covariance is
+        widened where the pairs say that the model is too sure: by the mean square of the leave-one-out residuals in
+        units of their expected deviation, if that is above 1, and by 1 + n / m for the hyper-parameters that were
+        learned from the same pairs.
         """
         posterior, unit = self.posterior, self._unit
         m, n = posterior.x.shape
         values = posterior.shapley_values
-        values = values + (2.0 * posterior.g[0] - values.sum()) / n
+        if not self._noise:
+            values = values + (2.0 * posterior.g[0] - values.sum()) / n
         residual, expected = (part[1:] for part in posterior.leave_one_out)
         surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
