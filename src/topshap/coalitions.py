@@ -1,7 +1,7 @@
 """Coalitions as rows of bits: drawing them, naming them, numbering them.
 
 A coalition has three forms here. As a *row* of a bool array it is what algorithms and games work with. As a *key*, the
-packed bits as bytes, it is what a ledger looks up. As an *id*, the integer whose bit i says whether player i is inside,
+row as bytes, it is what a ledger looks up. As an *id*, the integer whose bit i says whether player i is inside,
 it is the position in a complete table of 2**n values.
 """
 
@@ -12,19 +12,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from topshap.typing import Coalition, Coalitions, Matrix, Players
 
 
+_UNPACKED_UP_TO = 64
+"""Keys of games with at most this many players are not worth packing: a dictionary entry is larger anyway."""
+
+
 def keys(coalitions: Coalitions) -> list[bytes]:
-    r"""Return one hashable key per row: the bits packed into bytes.
+    r"""Return one hashable key per row: its bytes, or for many players its bits packed into bytes.
 
     Examples
     --------
     >>> keys(np.array([[True, False, False], [True, True, False]]))
-    [b'\x01', b'\x03']
+    [b'\x01\x00\x00', b'\x01\x01\x00']
     """
+    m, n = coalitions.shape
+    if n <= _UNPACKED_UP_TO:
+        whole = coalitions.tobytes()
+        return [whole[start : start + n] for start in range(0, m * n, n)]
     packed = np.packbits(coalitions, axis=1, bitorder="little")
     as_bytes: list[bytes] = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel().tolist()
     return as_bytes
@@ -80,11 +90,10 @@ def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
     return smallest((uniform[:, 0] * (n + 1)).astype(np.intp), uniform[:, 1:])
 
 
-def draw_anchor(n: int, rng: np.random.Generator) -> Coalition:
-    """Draw what `draw_anchors` would draw first, quicker."""
-    uniform = rng.random(n + 1)
-    size, order = int(uniform[0] * (n + 1)), uniform[1:]
-    return order < np.sort(order)[size] if size < n else np.ones(n, dtype=np.bool_)
+def anchors_one_by_one(n: int, rng: np.random.Generator) -> Iterator[Coalition]:
+    """Yield what `draw_anchors` draws, without end; many are drawn at a time, since one alone takes nearly as long."""
+    while True:
+        yield from draw_anchors(max(1, min(64, 2**20 // n)), n, rng)
 
 
 def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:

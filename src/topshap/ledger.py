@@ -11,8 +11,7 @@ with a value of its own; the ledger keeps their mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 Counting: TypeAlias = Literal["distinct", "calls"]
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(NamedTuple):
     """What a batch of accesses comes to: the rows the budget allows, and those of them that have no value yet."""
 
     keys: list[bytes]
@@ -133,6 +131,8 @@ class Ledger:
             return values
         for row, value in zip(bill.unpaid, values.tolist(), strict=True):
             known[bill.keys[row]] = value
+        if len(bill.unpaid) == len(bill.keys):
+            return values
         return np.array([known[key] for key in bill.keys], dtype=np.float64)
 
     def look_up(self, coalitions: Coalitions) -> Values:

@@ -168,7 +168,7 @@ class Race:
         return TopK(
             players=standing.ranking(resolution=1e-12)[: self.k],
             estimates=standing.estimates.copy(),
-            std_errors=standing.std_errors,
+            std_errors=standing.std_errors.copy(),
             covariance=standing.covariance(),
             player_names=self.player_names,
             evaluations=self.evaluations,
@@ -214,7 +214,8 @@ class Race:
         """Note what the algorithm wants to know, and which of it has to be paid for."""
         self._batch = batch
         self._bill: Bill = self._ledger.price(batch)
-        self._asked: Coalitions = batch[self._bill.unpaid]
+        unpaid = self._bill.unpaid
+        self._asked: Coalitions = batch if len(unpaid) == len(batch) else batch[unpaid]
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()

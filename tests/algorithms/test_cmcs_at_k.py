@@ -26,9 +26,9 @@ def test_the_pair_has_the_lowest_lower_bound_above_and_the_highest_upper_bound_b
     standing = MeanStanding(np.arange(5), 0.0, pairs=True)
     spread = np.array([[-1.0], [1.0]]) * [0.1, 3.0, 0.1, 0.1, 4.0]
     standing.add_rounds(np.array([9.0, 8.0, 7.0, 3.0, 2.0]) + spread)
-    assert closest_across_border(standing, 3, 0.05).tolist() == [1, 4]
-    assert closest_across_border(standing, 4, 0.05).tolist() == [1, 4]
-    assert closest_across_border(standing, 1, 0.05).tolist() == [0, 1]
+    assert closest_across_border(standing, 3, 0.05) == (1, 4)
+    assert closest_across_border(standing, 4, 0.05) == (1, 4)
+    assert closest_across_border(standing, 1, 0.05) == (0, 1)
 
 
 def test_a_player_whose_error_is_not_known_is_the_closest():

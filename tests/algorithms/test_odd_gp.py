@@ -55,7 +55,7 @@ def antithetic_cmcs(game, budget, rng):
     n = game.n_players
     left, total, count, anchor = budget - 2, np.zeros(n), np.zeros(n), None
     while left >= 2:
-        anchor = ~anchor if anchor is not None else topshap.coalitions.draw_anchor(n, rng)
+        anchor = ~anchor if anchor is not None else topshap.coalitions.draw_anchors(1, n, rng)[0]
         players = rng.permutation(n)[: left - 1]
         rows = np.repeat(anchor[None], len(players) + 1, axis=0)
         rows[np.arange(1, len(rows)), players] ^= True

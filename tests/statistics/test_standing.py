@@ -63,11 +63,30 @@ def test_there_is_no_covariance_while_a_player_was_sampled_less_than_twice():
     assert lonely.covariance() is None
 
 
+def pair_variances(standing):
+    everyone = np.arange(standing.n_players)
+    return standing.differences(everyone, everyone)[2]
+
+
+def test_errors_kept_up_to_date_are_those_computed_anew():
+    """Whether samples vary or were all equal, and whoever has the largest."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0], size=(10, 5))
+    standing = with_samples(samples)
+    for step in range(200):
+        i, j = rng.choice(5, 2, replace=False).tolist()
+        draw = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0])
+        standing.add_compared([draw[i] * (1 + 2 * (step == 120)), draw[j]], (i, j))
+        kept = standing.std_errors.copy()
+        standing._errors = None
+        np.testing.assert_allclose(kept, standing.std_errors, rtol=1e-12)
+
+
 def test_a_standing_that_does_not_follow_pairs_says_so():
     standing = with_samples([[1.0, 2.0], [3.0, 5.0]], pairs=False)
     assert standing.covariance() is None
     with pytest.raises(ValueError, match="pairs"):
-        standing.pair_variances()
+        pair_variances(standing)
 
 
 def test_equal_samples_are_not_certainty():
@@ -92,7 +111,7 @@ def test_equal_differences_are_not_certainty_either():
     rng = np.random.default_rng(0)
     common = rng.normal(size=(30, 1))
     standing = with_samples(np.hstack([common, common + 1.0, rng.normal(size=(30, 1))]))
-    assert standing.pair_variances()[0, 1] > 0
+    assert pair_variances(standing)[0, 1] > 0
     assert standing.covariance()[0, 1] < standing.std_errors[0] * standing.std_errors[1]
 
 
@@ -104,7 +123,7 @@ def test_the_floor_leaves_real_variances_alone(seed, scale):
     differences = samples[:, None, :] - samples[:, :, None]
     off_diagonal = ~np.eye(3, dtype=bool)
     expected = differences.var(axis=0, ddof=1)[off_diagonal]
-    np.testing.assert_allclose(standing.pair_variances()[off_diagonal], expected, rtol=1e-9)
+    np.testing.assert_allclose(pair_variances(standing)[off_diagonal], expected, rtol=1e-9)
 
 
 def test_rounding_noise_does_not_pass_for_variance():
@@ -117,21 +136,21 @@ def test_rounding_noise_does_not_pass_for_variance():
 def test_comparing_two_players_is_a_round_of_these_two():
     rng = np.random.default_rng(0)
     compared, in_rounds = mean_standing(3), mean_standing(3)
-    pair = np.array([2, 0])
     for samples in rng.normal(size=(15, 2)):
-        compared.add_compared(samples, pair)
-        in_rounds.add_rounds(samples[None], pair)
+        compared.add_compared(samples.tolist(), (2, 0))
+        in_rounds.moments.add(samples[None], np.array([2, 0]))
+        in_rounds.pairs.add(samples[None], np.array([2, 0]))
     np.testing.assert_array_equal(compared.counts, [15, 0, 15])
     np.testing.assert_allclose(compared.estimates, in_rounds.estimates)
     np.testing.assert_allclose(compared.variances(), in_rounds.variances())
-    assert compared.pair_variances()[0, 2] == pytest.approx(in_rounds.pair_variances()[0, 2])
+    assert pair_variances(compared)[0, 2] == pytest.approx(pair_variances(in_rounds)[0, 2])
     assert compared.pairs.mean[0, 2] == pytest.approx(in_rounds.pairs.mean[0, 2])
 
 
 @pytest.mark.parametrize("paid_for", [0, 1])
 def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(paid_for):
     standing = mean_standing(3)
-    standing.add_compared(np.array([4.0, 1.0])[:paid_for], np.array([2, 0]))
+    standing.add_compared([4.0, 1.0][:paid_for], (2, 0))
     np.testing.assert_array_equal(standing.counts, [0, 0, paid_for])
     assert not standing.pairs.count.any()
 

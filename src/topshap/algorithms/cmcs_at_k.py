@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap._validation import check_int, check_probability
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
-from topshap.coalitions import draw_anchor
+from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.cmcs import WARM_UP, comparable_rounds
+from topshap.coalitions import anchors_one_by_one
 from topshap.statistics.bounds import clt_interval
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 from topshap.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
     from topshap.stopping import StoppingRule
-    from topshap.typing import Players
 
 
 class CMCSAtK(Algorithm[MeanStanding]):
@@ -59,11 +58,20 @@ class CMCSAtK(Algorithm[MeanStanding]):
         if task.k == task.n:  # there is no border; every player is as interesting as the next
             lasted = lasted and (yield from comparable_rounds(task, standing))
         level = (task.delta or self.delta) / task.n
+        anchors = anchors_one_by_one(task.n, task.rng)
         while lasted:
             pair = closest_across_border(standing, task.k, level)
-            anchor = draw_anchor(task.n, task.rng)
-            values = yield from evaluate(compare(anchor, pair))
-            standing.add_compared(extended_marginals(anchor[pair[: max(len(values) - 1, 0)]], values), pair)
+            anchor = next(anchors)
+            coalitions = np.empty((3, task.n), dtype=np.bool_)
+            coalitions[:] = anchor
+            inside = [anchor.item(player) for player in pair]
+            for row, player in enumerate(pair, start=1):
+                coalitions[row, player] ^= True
+            values = (yield coalitions).tolist()
+            samples = [
+                values[0] - v if member else v - values[0] for member, v in zip(inside, values[1:], strict=False)
+            ]
+            standing.add_compared(samples, pair)
             lasted = len(values) == 3
 
     def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
@@ -71,8 +79,8 @@ class CMCSAtK(Algorithm[MeanStanding]):
         return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
 
 
-def closest_across_border(standing: MeanStanding, k: int, level: float) -> Players:
+def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
     """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
     top, rest = standing.partition(k)
     lower, upper = clt_interval(standing, level)
-    return np.array([top[lower[top].argmin()], rest[upper[rest].argmax()]])
+    return top.item(lower[top].argmin()), rest.item(upper[rest].argmax())

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from topshap._validation import check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
-from topshap.coalitions import draw_anchor
+from topshap.coalitions import anchors_one_by_one
 from topshap.statistics.standing import MeanStanding
 from topshap.stopping import OverlappingIntervals
 
@@ -55,9 +55,10 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Warm up, then compare the players in doubt."""
         lasted = yield from comparable_rounds(task, standing, self.warm_up)
+        anchors = anchors_one_by_one(task.n, task.rng)
         while lasted:
             players = draw_doubtful_players(standing, task.k, task.rng)
-            anchor = draw_anchor(task.n, task.rng)
+            anchor = next(anchors)
             values = yield from evaluate(compare(anchor, players))
             sampled = players[: max(len(values) - 1, 0)]
             standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
@@ -72,10 +73,14 @@ def draw_doubtful_players(standing: MeanStanding, k: int, rng: np.random.Generat
     """Draw the players of the next round: those of pairs across the border that may be the wrong way round."""
     top, rest = standing.partition(k)
     wrong = probability_of_wrong_order(standing, top, rest)
-    if wrong.size == 0 or (spread := wrong.max() - wrong.min()) == 0:
+    if wrong.size == 0:
         return standing.tie_order
-    included = rng.random(wrong.shape) < (wrong - wrong.min()) / spread
-    return np.concatenate([top[included.any(axis=1)], rest[included.any(axis=0)]])
+    least, most = wrong.item(wrong.argmin()), wrong.item(wrong.argmax())
+    if least == most:
+        return standing.tie_order
+    included = rng.random(wrong.shape) < (wrong - least) / (most - least)
+    in_a_pair = np.logical_or.reduce(included, axis=1), np.logical_or.reduce(included, axis=0)
+    return np.concatenate([top[in_a_pair[0]], rest[in_a_pair[1]]])
 
 
 def probability_of_wrong_order(standing: MeanStanding, top: Players, rest: Players) -> Matrix:
@@ -84,12 +89,7 @@ def probability_of_wrong_order(standing: MeanStanding, top: Players, rest: Playe
     p_ij = Phi(sqrt(M_ij) d_ij / s_ij), with d_ij the mean and s_ij the deviation of D_j - D_i in the M_ij rounds in
     which both were sampled.
     """
-    if standing.pairs is None:
-        raise ValueError("This standing does not follow pairs.")
-    ahead = standing.pairs.mean[top][:, rest]
-    rounds = standing.pairs.count[top][:, rest]
-    deviation = np.sqrt(standing.pair_variances(top, rest))
-    # A game that has shown nothing but zeros has no deviation either: then every order is as likely as its opposite.
-    z = np.divide(ahead, deviation, out=np.zeros_like(ahead), where=deviation > 0)
-    wrong: Matrix = ndtr(np.sqrt(rounds) * z)
-    return wrong
+    rounds, ahead, variance = standing.differences(top, rest)
+    wrong: Matrix = ndtr(ahead * np.sqrt(rounds / variance))
+    # While a game has shown nothing but zeros, nothing is known: every order is as likely as its opposite.
+    return np.where(np.isnan(wrong), 0.5, wrong)

@@ -61,12 +61,13 @@ class SamplingSHAPAtK(Algorithm[MeanStanding]):
         while lasted:
             pair = closest_across_border(standing, task.k, level)
             place = task.rng.random(task.n)
-            before = place < place[pair, None]
+            before = place < place[list(pair), None]
             coalitions = np.repeat(before, 2, axis=0)
             coalitions[[0, 2], pair] = True
             values = yield coalitions
-            sampled = len(values) // 2
-            standing.add_compared(values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2], pair)
+            standing.add_compared(
+                [after - before for after, before in zip(values[::2], values[1::2], strict=False)], pair
+            )
             lasted = len(values) == 4
 
     def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:

@@ -1,16 +1,19 @@
 """Running means and variances, of players and of differences between players.
 
 Both classes use the update of Chan, Golub and LeVeque in float64: the sum of squares is taken around the running
-mean, so it never becomes negative and does not lose a small variance beside a large mean.
+mean, so it never becomes negative and does not lose a small variance beside a large mean. Count, mean and sum of
+squares are the rows of one array, since reading and writing them together is what takes the time in a small round.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from topshap.typing import Matrix, Players, Values
 
 
@@ -26,31 +29,24 @@ class PlayerMoments:
     """
 
     def __init__(self, n: int) -> None:
-        self.count: Values = np.zeros(n)
-        self.mean: Values = np.zeros(n)
-        self._squares: Values = np.zeros(n)
+        self._rows = np.zeros((3, n))
+        self.count: Values = self._rows[0]
+        self.mean: Values = self._rows[1]
+        self._squares: Values = self._rows[2]
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rows of samples, one column for each of `players`."""
-        fresh = len(samples)
-        if fresh == 0:
-            return
-        fresh_mean = samples.mean(axis=0)
-        fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
-        total = self.count[players] + fresh
-        share = fresh / total
-        shift = fresh_mean - self.mean[players]
-        self.count[players] = total
-        self.mean[players] += share * shift
-        self._squares[players] += fresh_squares + (total - fresh) * share * shift * shift
+        if len(samples) > 0:
+            self._rows[:, players] = _merged(self._rows[:, players], samples)
 
     def add_one(self, sample: float, player: int) -> None:
         """Add one sample of one player; the same as `add`, to the last bit, but quicker."""
-        total = self.count[player] + 1
+        total = self.count.item(player) + 1
         share = 1 / total
-        shift = sample - self.mean[player]
+        mean = self.mean.item(player)
+        shift = sample - mean
         self.count[player] = total
-        self.mean[player] += share * shift
+        self.mean[player] = mean + share * shift
         self._squares[player] += (total - 1) * share * shift * shift
 
     def mean_squares(self) -> Values:
@@ -60,6 +56,10 @@ class PlayerMoments:
     def variances(self) -> Values:
         """Return the sample variances, nan where there are fewer than two samples."""
         return self._squares / _degrees_of_freedom(self.count)
+
+    def variance_of(self, player: int) -> float:
+        """Return one player's sample variance."""
+        return self._squares.item(player) / (self.count.item(player) - 1.0)
 
 
 class PairMoments:
@@ -77,43 +77,61 @@ class PairMoments:
     """
 
     def __init__(self, n: int) -> None:
-        self.count: Matrix = np.zeros((n, n))
-        self.mean: Matrix = np.zeros((n, n))
-        self._squares: Matrix = np.zeros((n, n))
+        self._rows = np.zeros((3, n * n))
+        self._n = n
+        self.count: Matrix = self._rows[0].reshape(n, n)
+        self.mean: Matrix = self._rows[1].reshape(n, n)
+        self._squares: Matrix = self._rows[2].reshape(n, n)
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""
-        fresh = len(samples)
-        if fresh == 0:
+        if len(samples) == 0:
             return
-        pairs = players if isinstance(players, slice) else np.ix_(players, players)
         differences = samples[:, None, :] - samples[:, :, None]
-        if fresh == 1:  # the usual case once players are chosen round by round
-            fresh_mean, fresh_squares = differences[0], 0.0
+        if isinstance(players, slice):
+            everyone = self._rows.reshape(3, self._n, self._n)
+            everyone[:, players, players] = _merged(everyone[:, players, players], differences)
         else:
-            fresh_mean = differences.mean(axis=0)
-            fresh_squares = ((differences - fresh_mean) ** 2).sum(axis=0)
-        total = self.count[pairs] + fresh
-        share = fresh / total
-        shift = fresh_mean - self.mean[pairs]
-        self.count[pairs] = total
-        self.mean[pairs] += share * shift
-        self._squares[pairs] += fresh_squares + (total - fresh) * share * shift * shift
+            pairs = self._flat(players, players)
+            self._rows[:, pairs] = _merged(self._rows[:, pairs], differences)
 
     def add_one(self, difference: float, i: int, j: int) -> None:
         """Add one sample of D_j - D_i."""
-        total = self.count[i, j] + 1
+        total = self.count.item(i, j) + 1
         share = 1 / total
-        shift = difference - self.mean[i, j]
-        mean = self.mean[i, j] + share * shift
-        squares = self._squares[i, j] + (total - 1) * share * shift * shift
+        shift = difference - self.mean.item(i, j)
+        mean = self.mean.item(i, j) + share * shift
+        squares = self._squares.item(i, j) + (total - 1) * share * shift * shift
         self.count[i, j] = self.count[j, i] = total
         self.mean[i, j], self.mean[j, i] = mean, -mean
         self._squares[i, j] = self._squares[j, i] = squares
 
-    def variances(self, i: Players | slice = slice(None), j: Players | slice = slice(None)) -> Matrix:
-        """Return the sample variances of D_j - D_i for the players i (rows) and j (columns), nan where unknown."""
-        return self._squares[i][:, j] / _degrees_of_freedom(self.count[i][:, j])
+    def between(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
+        """Return counts, means and sample variances of D_j - D_i for players i (rows) and j (columns)."""
+        count, mean, squares = self._rows[:, self._flat(i, j)]
+        return count, mean, squares / _degrees_of_freedom(count)
+
+    def _flat(self, i: Players, j: Players) -> NDArray[np.intp]:
+        return i[:, None] * self._n + j
+
+
+def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
+    """Return count, mean and sum of squares with further samples, which are stacked along the first axis."""
+    count, mean, squares = rows
+    fresh = len(samples)
+    if fresh == 1:  # the usual case once players are chosen round by round
+        fresh_mean, fresh_squares = samples[0], 0.0
+    else:
+        fresh_mean = samples.mean(axis=0)
+        fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
+    total = count + fresh
+    share = fresh / total
+    shift = fresh_mean - mean
+    merged = np.empty_like(rows)
+    merged[0] = total
+    merged[1] = mean + share * shift
+    merged[2] = squares + (fresh_squares + count * share * shift * shift)
+    return merged
 
 
 def _degrees_of_freedom(count: Values) -> Values:

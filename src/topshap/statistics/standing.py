@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -120,20 +121,27 @@ class MeanStanding(Standing):
         self.pairs = PairMoments(self.n_players) if pairs else None
         self._gain = gain
         self._everyone_seen = False
+        self._errors: Values | None = None
+        self._largest_player, self._largest_square = 0, 0.0
 
     def add_rounds(self, samples: Matrix, players: Players | slice = slice(None)) -> None:
         """Add rounds in which each of `players` was sampled once, one round a row."""
+        if samples.shape == (1, 2) and not isinstance(players, slice):
+            i, j = players.tolist()
+            self.add_compared(samples[0].tolist(), (i, j))
+            return
+        self._errors = None
         self.moments.add(samples, players)
         if self.pairs is not None:
             self.pairs.add(samples, players)
 
-    def add_compared(self, samples: Values, pair: Players) -> None:
+    def add_compared(self, samples: list[float], pair: tuple[int, int]) -> None:
         """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
-        i, j = pair.tolist()
-        for sample, player in zip(samples.tolist(), (i, j), strict=False):
+        for sample, player in zip(samples, pair, strict=False):
             self.moments.add_one(sample, player)
         if self.pairs is not None and len(samples) == 2:
-            self.pairs.add_one(float(samples[1] - samples[0]), i, j)
+            self.pairs.add_one(samples[1] - samples[0], *pair)
+        self._refresh_errors(*pair)
 
     @property
     def counts(self) -> Values:
@@ -156,13 +164,36 @@ class MeanStanding(Standing):
     @property
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan where a player was sampled less than twice."""
-        return np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
+        if self._errors is None:
+            self._errors = np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
+        return self._errors
 
-    def pair_variances(self, i: Players | slice = slice(None), j: Players | slice = slice(None)) -> Matrix:
-        """Return the variance of D_j - D_i for players i (rows) and j (columns) sampled against one coalition."""
+    def _refresh_errors(self, *players: int) -> None:
+        """Bring the standard errors of some players up to date without computing those of all others.
+
+        Only the largest mean square is shared, by those whose samples were all equal: when it changes, all are computed
+        anew.
+        """
+        errors, moments, largest = self._errors, self.moments, self._largest_square
+        if errors is None:
+            return
+        for player in players:
+            count = moments.count.item(player)
+            variance = moments.variance_of(player) if count > 1 else 0.0
+            square = moments.mean.item(player) ** 2 + variance
+            if count < 2 or square > largest or player == self._largest_player:
+                self._errors = None
+                return
+            if variance <= NEXT_TO_NOTHING * largest:
+                variance = largest / (count + 1.0)
+            errors[player] = math.sqrt(variance / count)
+
+    def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
+        """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds."""
         if self.pairs is None:
             raise ValueError("This standing does not follow pairs.")
-        return self._at_least_unseen(self.pairs.variances(i, j), self.pairs.count[i][:, j])
+        count, mean, variance = self.pairs.between(i, j)
+        return count, mean, self._at_least_unseen(variance, count)
 
     def covariance(self) -> Matrix | None:
         """Return the covariance of the estimates, None where pairs are not followed.
@@ -173,15 +204,18 @@ class MeanStanding(Standing):
         if self.pairs is None or (self.moments.count < 2).any():
             return None
         variances = self.variances()
-        shared = (variances[:, None] + variances - self.pair_variances()) / 2
-        shared = np.where(self.pairs.count > 1, shared, 0.0)
-        covariance = self.pairs.count * shared / np.outer(self.moments.count, self.moments.count)
+        everyone = np.arange(self.n_players)
+        common, _, of_difference = self.differences(everyone, everyone)
+        shared = np.where(common > 1, (variances[:, None] + variances - of_difference) / 2, 0.0)
+        covariance = common * shared / np.outer(self.moments.count, self.moments.count)
         np.fill_diagonal(covariance, variances / self.moments.count)
         return covariance
 
     def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
         squares = self.moments.mean_squares()
-        return at_least_unseen(variances, counts, squares[squares.argmax()] or self._gain**2)
+        self._largest_player = int(squares.argmax())
+        self._largest_square = squares.item(self._largest_player) or self._gain**2
+        return at_least_unseen(variances, counts, self._largest_square)
 
 
 def at_least_unseen(variances: Values, counts: Values, largest_square: float) -> Values:
