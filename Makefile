@@ -32,8 +32,9 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
+# Two workers with one thread each: threads of linear algebra that wait for each other take longer than the work.
 unit: $(VENV)/.test
-	$(BIN)/pytest --numprocesses 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
 format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .

@@ -138,7 +138,6 @@ def test_comparing_two_players_is_a_round_of_these_two():
     compared, in_rounds = mean_standing(3), mean_standing(3)
     for samples in rng.normal(size=(15, 2)):
         compared.add_compared(samples.tolist(), (2, 0))
-        in_rounds.moments.add(samples[None], np.array([2, 0]))
         in_rounds.pairs.add(samples[None], np.array([2, 0]))
     np.testing.assert_array_equal(compared.counts, [15, 0, 15])
     np.testing.assert_allclose(compared.estimates, in_rounds.estimates)

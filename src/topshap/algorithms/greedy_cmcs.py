@@ -60,9 +60,9 @@ class GreedyCMCS(Algorithm[MeanStanding]):
             players = draw_doubtful_players(standing, task.k, task.rng)
             anchor = next(anchors)
             values = yield from evaluate(compare(anchor, players))
-            sampled = players[: max(len(values) - 1, 0)]
-            standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
             lasted = len(values) == len(players) + 1
+            sampled = players if lasted else players[: max(len(values) - 1, 0)]
+            standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
 
     def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
         """Return the published rule, checked after the warm-up."""
@@ -76,7 +76,7 @@ def draw_doubtful_players(standing: MeanStanding, k: int, rng: np.random.Generat
     if wrong.size == 0:
         return standing.tie_order
     least, most = wrong.item(wrong.argmin()), wrong.item(wrong.argmax())
-    if least == most:
+    if not least < most:  # all are equal, or nothing is known
         return standing.tie_order
     included = rng.random(wrong.shape) < (wrong - least) / (most - least)
     in_a_pair = np.logical_or.reduce(included, axis=1), np.logical_or.reduce(included, axis=0)
@@ -87,9 +87,8 @@ def probability_of_wrong_order(standing: MeanStanding, top: Players, rest: Playe
     """Return, for i in `top` and j in `rest`, the estimated probability that j's Shapley value exceeds i's.
 
     p_ij = Phi(sqrt(M_ij) d_ij / s_ij), with d_ij the mean and s_ij the deviation of D_j - D_i in the M_ij rounds in
-    which both were sampled.
+    which both were sampled. While a game has shown nothing but zeros, nothing is known and they are nan.
     """
     rounds, ahead, variance = standing.differences(top, rest)
     wrong: Matrix = ndtr(ahead * np.sqrt(rounds / variance))
-    # While a game has shown nothing but zeros, nothing is known: every order is as likely as its opposite.
-    return np.where(np.isnan(wrong), 0.5, wrong)
+    return wrong

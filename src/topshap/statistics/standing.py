@@ -117,8 +117,8 @@ class MeanStanding(Standing):
 
     def __init__(self, tie_order: Players, gain: float, *, pairs: bool) -> None:
         super().__init__(tie_order)
-        self.moments = PlayerMoments(self.n_players)
         self.pairs = PairMoments(self.n_players) if pairs else None
+        self.moments = PlayerMoments(self.n_players) if self.pairs is None else self.pairs.players
         self._gain = gain
         self._everyone_seen = False
         self._errors: Values | None = None
@@ -131,16 +131,15 @@ class MeanStanding(Standing):
             self.add_compared(samples[0].tolist(), (i, j))
             return
         self._errors = None
-        self.moments.add(samples, players)
-        if self.pairs is not None:
-            self.pairs.add(samples, players)
+        (self.moments if self.pairs is None else self.pairs).add(samples, players)
 
     def add_compared(self, samples: list[float], pair: tuple[int, int]) -> None:
         """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
-        for sample, player in zip(samples, pair, strict=False):
-            self.moments.add_one(sample, player)
         if self.pairs is not None and len(samples) == 2:
-            self.pairs.add_one(samples[1] - samples[0], *pair)
+            self.pairs.add_two(samples[0], samples[1], *pair)
+        else:
+            for sample, player in zip(samples, pair, strict=False):
+                self.moments.add_one(sample, player)
         self._refresh_errors(*pair)
 
     @property
