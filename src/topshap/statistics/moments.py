@@ -46,8 +46,9 @@ class PlayerMoments:
         mean = self.mean.item(player)
         shift = sample - mean
         self.count[player] = total
-        self.mean[player] = mean + share * shift
-        self._squares[player] += (total - 1) * share * shift * shift
+        step = shift * share
+        self.mean[player] = mean + step
+        self._squares[player] += (total - 1) * step * shift
 
     def mean_squares(self) -> Values:
         """Return the mean of each player's squared samples, 0 where there are none."""
@@ -81,6 +82,7 @@ class PairMoments:
         size = n + 1
         self._rows = np.zeros((3, size * size))
         self._size = size
+        self._row_starts = np.arange(size) * size
         square = self._rows.reshape(3, size, size)
         self.count: Matrix = square[0, :n, :n]
         self.mean: Matrix = square[1, :n, :n]
@@ -103,7 +105,7 @@ class PairMoments:
             named = np.empty(sampled + 1, dtype=np.intp)
             named[:sampled], named[sampled] = players, self._size - 1
             pairs = self._flat(named, named)
-            self._rows[:, pairs] = _merged(self._rows[:, pairs], differences)
+            self._rows[:, pairs] = _merged(self._rows.take(pairs, axis=1), differences)
 
     def add_two(self, sample_i: float, sample_j: float, i: int, j: int) -> None:
         """Add a round of two players; the same as `add`, but quicker."""
@@ -113,19 +115,20 @@ class PairMoments:
         total = self.count.item(i, j) + 1
         share = 1 / total
         shift = difference - self.mean.item(i, j)
-        mean = self.mean.item(i, j) + share * shift
-        squares = self._squares.item(i, j) + (total - 1) * share * shift * shift
+        step = shift * share
+        mean = self.mean.item(i, j) + step
+        squares = self._squares.item(i, j) + (total - 1) * step * shift
         self.count[i, j] = self.count[j, i] = total
         self.mean[i, j], self.mean[j, i] = mean, -mean
         self._squares[i, j] = self._squares[j, i] = squares
 
     def between(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
         """Return counts, means and sample variances of D_j - D_i for players i (rows) and j (columns)."""
-        count, mean, squares = self._rows[:, self._flat(i, j)]
+        count, mean, squares = self._rows.take(self._flat(i, j), axis=1)
         return count, mean, squares / _degrees_of_freedom(count)
 
     def _flat(self, i: Players, j: Players) -> NDArray[np.intp]:
-        return i[:, None] * self._size + j
+        return self._row_starts[i][:, None] + j
 
 
 def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
@@ -137,13 +140,12 @@ def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
     else:
         fresh_mean = samples.mean(axis=0)
         fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
-    total = count + fresh
-    share = fresh / total
-    shift = fresh_mean - mean
     merged = np.empty_like(rows)
-    merged[0] = total
-    merged[1] = mean + share * shift
-    merged[2] = squares + (fresh_squares + count * share * shift * shift)
+    total = np.add(count, fresh, out=merged[0])
+    shift = fresh_mean - mean
+    step = shift * (fresh / total)
+    np.add(mean, step, out=merged[1])
+    np.add(squares, fresh_squares + count * step * shift, out=merged[2])
     return merged
 
 

@@ -226,6 +226,6 @@ def at_least_unseen(variances: Values, counts: Values, largest_square: float) ->
     array([0.5, 0.2])
     """
     constant = variances <= NEXT_TO_NOTHING * largest_square
-    if np.logical_or.reduce(constant, axis=None):
+    if np.count_nonzero(constant):
         return np.where(constant, (largest_square or np.nan) / (counts + 1.0), variances)
     return variances
