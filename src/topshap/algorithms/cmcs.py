@@ -109,9 +109,15 @@ def compare(anchor: Coalition, players: Players) -> Iterator[Coalitions]:
     """Yield the anchor, then the anchor with each of `players` flipped, in batches of bounded size."""
     at_most = rows_at_most(len(anchor))
     first = min(len(players), at_most - 1)
-    rows = np.empty((first + 1, len(anchor)), dtype=np.bool_)
-    rows[:] = anchor
-    rows[np.arange(1, first + 1), players[:first]] ^= True
-    yield rows
+    yield compared(anchor, players[:first])
     for part in slices(len(players) - first, at_most):
         yield flipped(anchor, players[first:][part])
+
+
+def compared(anchor: Coalition, players: Players) -> Coalitions:
+    """Return the anchor, then the anchor with each of `players` flipped, in one array."""
+    rows = np.empty((len(players) + 1, len(anchor)), dtype=np.bool_)
+    rows[:] = anchor
+    flips = rows[1:]
+    flips[np.arange(len(players)), players] = ~anchor[players]
+    return rows

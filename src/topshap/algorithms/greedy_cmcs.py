@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from topshap._validation import check_int
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals
+from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most
+from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, compared, extended_marginals
 from topshap.coalitions import anchors_one_by_one
 from topshap.statistics.standing import MeanStanding
 from topshap.stopping import OverlappingIntervals
@@ -59,7 +59,10 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         while lasted:
             players = draw_doubtful_players(standing, task.k, task.rng)
             anchor = next(anchors)
-            values = yield from evaluate(compare(anchor, players))
+            if len(players) < rows_at_most(task.n):
+                values = yield compared(anchor, players)
+            else:
+                values = yield from evaluate(compare(anchor, players))
             lasted = len(values) == len(players) + 1
             sampled = players if lasted else players[: max(len(values) - 1, 0)]
             standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)

@@ -152,5 +152,6 @@ def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
 def _degrees_of_freedom(count: Values) -> Values:
     """Return count - 1, and nan where that leaves nothing to divide by."""
     degrees = count - 1.0
-    degrees[degrees <= 0.0] = np.nan
+    if degrees.size and degrees.item(degrees.argmin()) <= 0.0:
+        degrees[degrees <= 0.0] = np.nan
     return degrees
