@@ -7,6 +7,7 @@ it is the position in a complete table of 2**n values.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,6 +110,29 @@ def with_and_without(coalitions: Coalitions, players: Players) -> Coalitions:
     rows = np.repeat(coalitions, 2, axis=0)
     rows[np.arange(0, len(rows), 2), players] = True
     rows[np.arange(1, len(rows), 2), players] = False
+    return rows
+
+
+def with_complements(coalitions: Coalitions) -> Coalitions:
+    """Return each coalition followed by its complement."""
+    rows = np.repeat(coalitions, 2, axis=0)
+    rows[1::2] ^= True
+    return rows
+
+
+def all_of_size(n: int, size: int) -> Coalitions:
+    """Return all coalitions of this size, in lexicographic order of their members.
+
+    Examples
+    --------
+    >>> all_of_size(3, 1)
+    array([[ True, False, False],
+           [False,  True, False],
+           [False, False,  True]])
+    """
+    members = np.array(list(combinations(range(n), size)), dtype=np.intp)
+    rows = np.zeros((len(members), n), dtype=np.bool_)
+    np.put_along_axis(rows, members, values=True, axis=1)
     return rows
 
 

@@ -6,7 +6,7 @@ charges every access, as published comparisons do, except those to the empty and
 algorithm knows from the start.
 
 A game whose values vary from call to call is another matter: there every access is an evaluation, paid for and answered
-with a value of its own; the ledger keeps their mean.
+with a value of its own, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ class Ledger:
         self.evaluations = 0
         """How many evaluations have been paid for; of a deterministic game as many as coalitions."""
         self._values: dict[bytes, float] = {}
-        self._times: dict[bytes, int] = {}
         self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
 
     @property
@@ -122,13 +121,9 @@ class Ledger:
         """Take the values of the unpaid rows and return those of all rows of the bill."""
         self.calls += bill.calls
         self.evaluations += len(bill.unpaid)
-        known = self._values
         if not self.deterministic:
-            for key, value in zip(bill.keys, values.tolist(), strict=True):
-                self._times[key] = times = self._times.get(key, 0) + 1
-                mean = known.get(key, 0.0)
-                known[key] = mean + (value - mean) / times
             return values
+        known = self._values
         for row, value in zip(bill.unpaid, values.tolist(), strict=True):
             known[bill.keys[row]] = value
         if len(bill.unpaid) == len(bill.keys):
@@ -136,7 +131,7 @@ class Ledger:
         return np.array([known[key] for key in bill.keys], dtype=np.float64)
 
     def look_up(self, coalitions: Coalitions) -> Values:
-        """Return the values of coalitions that are all known, a KeyError otherwise; means where values vary."""
+        """Return the values of coalitions that are all known, a KeyError otherwise."""
         look_up = self._values
         return np.array([look_up[key] for key in co.keys(coalitions)], dtype=np.float64)
 

@@ -5,7 +5,7 @@ import pytest
 
 import topshap
 from topshap.algorithms import CMCSAtK, SamplingSHAPAtK
-from topshap.algorithms.cmcs_at_k import closest_across_border
+from topshap.algorithms.border_pair import closest_across_border
 from topshap.coalitions import from_ids
 from topshap.errors import ParameterError
 from topshap.games import TableGame

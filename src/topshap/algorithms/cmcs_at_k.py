@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap._validation import check_int, check_probability
-from topshap.algorithms.base import Algorithm, Rounds, Task
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds
+from topshap.algorithms.border_pair import BorderPairAlgorithm
+from topshap.algorithms.cmcs import comparable_rounds
 from topshap.coalitions import anchors_one_by_one
-from topshap.statistics.bounds import clt_interval
-from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
-from topshap.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
-    from topshap.stopping import StoppingRule
+    from collections.abc import Generator, Iterator
+
+    from topshap.algorithms.base import Task
+    from topshap.statistics.standing import MeanStanding
+    from topshap.typing import Coalition, Coalitions, Values
 
 
-class CMCSAtK(Algorithm[MeanStanding]):
+class CMCSAtK(BorderPairAlgorithm):
     """CMCS that samples, against one anchor, only the two players whose intervals overlap most across the border.
 
     After the warm-up each round samples the player of the current top k with the lowest lower bound and the player of
@@ -44,43 +44,24 @@ class CMCSAtK(Algorithm[MeanStanding]):
 
     name: ClassVar[str] = "cmcs@k"
 
-    def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
-        self.warm_up = check_int("warm_up", warm_up, owner="CMCSAtK", low=2)
-        self.delta = check_probability("delta", delta, owner="CMCSAtK")
+    def everyone(
+        self, task: Task, standing: MeanStanding, limit: int | None = None
+    ) -> Generator[Coalitions, Values, bool]:
+        """Compare everyone against common anchors."""
+        return comparable_rounds(task, standing, limit)
 
-    def standing(self, task: Task) -> MeanStanding:
-        """Return the standing at the start of a race."""
-        return MeanStanding(task.tie_order, task.gain, pairs=task.n <= PAIRS_UP_TO)
+    def draws(self, task: Task) -> Iterator[Coalition]:
+        """Yield anchors."""
+        return anchors_one_by_one(task.n, task.rng)
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
-        """Warm up, then compare the two closest players across the border."""
-        lasted = yield from comparable_rounds(task, standing, self.warm_up)
-        if task.k == task.n:  # there is no border; every player is as interesting as the next
-            lasted = lasted and (yield from comparable_rounds(task, standing))
-        level = (task.delta or self.delta) / task.n
-        anchors = anchors_one_by_one(task.n, task.rng)
-        while lasted:
-            pair = closest_across_border(standing, task.k, level)
-            anchor = next(anchors)
-            coalitions = np.empty((3, task.n), dtype=np.bool_)
-            coalitions[:] = anchor
-            inside = [anchor.item(player) for player in pair]
-            for row, player in enumerate(pair, start=1):
-                coalitions[row, player] ^= True
-            values = (yield coalitions).tolist()
-            samples = [
-                values[0] - v if member else v - values[0] for member, v in zip(inside, values[1:], strict=False)
-            ]
-            standing.add_compared(samples, pair)
-            lasted = len(values) == 3
-
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
-        """Return the published rule, checked after the warm-up."""
-        return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
-
-
-def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
-    """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
-    top, rest = standing.partition(k)
-    lower, upper = clt_interval(standing, level)
-    return top.item(lower[top].argmin()), rest.item(upper[rest].argmax())
+    def sample(self, drawn: Coalition, pair: tuple[int, int]) -> Generator[Coalitions, Values, list[float]]:
+        """Compare both players against one anchor."""
+        # One by one: for two players that is quicker than any array operation, and this is all there is in a round.
+        coalitions = np.empty((3, len(drawn)), dtype=np.bool_)
+        coalitions[:] = drawn
+        inside = [drawn.item(player) for player in pair]
+        for row, player in enumerate(pair, start=1):
+            coalitions[row, player] ^= True
+        values = (yield coalitions).tolist()
+        others = zip(inside, values[1:], strict=False)
+        return [values[0] - value if member else value - values[0] for member, value in others]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.algorithms.base import evaluate, rows_at_most, slices
+from topshap.coalitions import with_complements
 from topshap.designs.pairs import pair_keys
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ class Pairs:
 
     def ask(self, halves: Coalitions) -> Generator[Coalitions, Values, bool]:
         """Ask for both halves of pairs; return whether the budget lasted."""
-        rows = np.repeat(halves, 2, axis=0)
-        rows[1::2] ^= True
+        rows = with_complements(halves)
         values = yield from evaluate(rows[part] for part in slices(len(rows), rows_at_most(rows.shape[1])))
         whole = len(values) // 2
         self.x = np.concatenate([self.x, 2.0 * halves[:whole] - 1.0])

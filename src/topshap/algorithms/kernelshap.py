@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
@@ -72,7 +71,9 @@ def make_plan(n: int, budget: int, rng: np.random.Generator) -> Plan:
     complete, left = complete_sizes(n, budget, weight)
     rows, weights = [np.empty((0, n), dtype=np.bool_)], [np.empty(0)]
     for size in range(1, complete + 1):
-        of_size = all_of_size(n, size)
+        of_size = co.all_of_size(n, size)
+        if 2 * size < n:
+            of_size = np.concatenate([of_size, ~of_size])
         rows.append(of_size)
         weights.append(np.full(len(of_size), weight[size - 1] / len(of_size)))
     drawn = _Drawn()
@@ -111,14 +112,6 @@ def complete_sizes(n: int, budget: int, weight: Values) -> tuple[int, int]:
     return complete, left
 
 
-def all_of_size(n: int, size: int) -> Coalitions:
-    """Return all sets of this size and, if it is another size, their complements."""
-    members = np.array(list(combinations(range(n), size)))
-    rows = np.zeros((len(members), n), dtype=np.bool_)
-    np.put_along_axis(rows, members, values=True, axis=1)
-    return rows if 2 * size == n else np.concatenate([rows, ~rows])
-
-
 @dataclass
 class _Drawn:
     """Distinct coalitions in the order they were first drawn, how often, and in which draw first."""
@@ -140,8 +133,7 @@ def draw_pairs(n: int, left: int, complete: int, weight: Values, rng: np.random.
     while True:
         block = min(left, rows_at_most(n, bytes_per_entry=8))
         drawn_sizes = rng.choice(sizes, size=block, p=probability)
-        rows = np.repeat(co.draw_of_sizes(drawn_sizes, n, rng), 2, axis=0)
-        rows[1::2] ^= True
+        rows = co.with_complements(co.draw_of_sizes(drawn_sizes, n, rng))
         skipped = np.zeros(2 * block, dtype=np.bool_)
         skipped[1::2] = 2 * drawn_sizes == n
         for row, key in enumerate(co.keys(rows)):

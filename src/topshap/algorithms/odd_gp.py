@@ -36,7 +36,7 @@ class OddGP(Algorithm[KnownStanding]):
 
     With fewer than 2 n + 2 evaluations it compares the players alone, or the grand coalition without each of them. If
     the values of the game vary from call to call, what the smooth part leaves over is taken for noise, and pairs may be
-    evaluated again.
+    evaluated again. The last evaluation of an odd budget makes no pair: it is paid for, and kept, but not used.
 
     Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them; beyond, the pairs that the process
     does not take correct it by least squares, at O(n**2).

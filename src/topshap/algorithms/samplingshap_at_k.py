@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap._validation import check_int, check_probability
 from topshap.algorithms.approshapley import permutation_rounds
-from topshap.algorithms.base import Algorithm, Rounds, Task
-from topshap.algorithms.cmcs import WARM_UP
-from topshap.algorithms.cmcs_at_k import closest_across_border
-from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
-from topshap.stopping import OverlappingIntervals
+from topshap.algorithms.border_pair import BorderPairAlgorithm
 
 if TYPE_CHECKING:
-    from topshap.stopping import StoppingRule
+    from collections.abc import Generator, Iterator
+
+    from topshap.algorithms.base import Task
+    from topshap.statistics.standing import MeanStanding
+    from topshap.typing import Coalitions, Values
 
 
-class SamplingSHAPAtK(Algorithm[MeanStanding]):
+class SamplingSHAPAtK(BorderPairAlgorithm):
     """Permutation sampling that follows only the two players whose intervals overlap most across the border.
 
     As `CMCSAtK`, but a sample is a player's gain on joining in a random order. The two players of a round join in the
@@ -44,32 +43,21 @@ class SamplingSHAPAtK(Algorithm[MeanStanding]):
 
     name: ClassVar[str] = "samplingshap@k"
 
-    def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
-        self.warm_up = check_int("warm_up", warm_up, owner="SamplingSHAPAtK", low=2)
-        self.delta = check_probability("delta", delta, owner="SamplingSHAPAtK")
+    def everyone(
+        self, task: Task, standing: MeanStanding, limit: int | None = None
+    ) -> Generator[Coalitions, Values, bool]:
+        """Walk along permutations."""
+        return permutation_rounds(task, standing, limit)
 
-    def standing(self, task: Task) -> MeanStanding:
-        """Return the standing at the start of a race."""
-        return MeanStanding(task.tie_order, task.gain, pairs=task.n <= PAIRS_UP_TO)
+    def draws(self, task: Task) -> Iterator[Values]:
+        """Yield the players' places in a random order, as numbers to be compared."""
+        while True:
+            yield task.rng.random(task.n)
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
-        """Warm up, then sample the two closest players across the border along one permutation."""
-        lasted = yield from permutation_rounds(task, standing, self.warm_up)
-        if task.k == task.n:  # there is no border; every player is as interesting as the next
-            lasted = lasted and (yield from permutation_rounds(task, standing))
-        level = (task.delta or self.delta) / task.n
-        while lasted:
-            pair = closest_across_border(standing, task.k, level)
-            place = task.rng.random(task.n)
-            before = place < place[list(pair), None]
-            coalitions = np.repeat(before, 2, axis=0)
-            coalitions[[0, 2], pair] = True
-            values = yield coalitions
-            standing.add_compared(
-                [after - before for after, before in zip(values[::2], values[1::2], strict=False)], pair
-            )
-            lasted = len(values) == 4
-
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
-        """Return the published rule, checked after the warm-up."""
-        return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
+    def sample(self, drawn: Values, pair: tuple[int, int]) -> Generator[Coalitions, Values, list[float]]:
+        """Let both players join in one order."""
+        earlier = drawn < drawn[list(pair), None]
+        coalitions = np.repeat(earlier, 2, axis=0)
+        coalitions[[0, 2], pair] = True
+        values = (yield coalitions).tolist()
+        return [after - before for after, before in zip(values[::2], values[1::2], strict=False)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.algorithms.base import ROWS_PER_BATCH, Algorithm, Rounds, Task, rows_at_most
-from topshap.coalitions import draw_of_sizes
+from topshap.coalitions import draw_of_sizes, with_complements
 from topshap.statistics.standing import Standing, at_least_unseen
 
 if TYPE_CHECKING:
@@ -121,7 +121,4 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
 
 def draw_complement_pairs(pairs: int, n: int, rng: np.random.Generator) -> Coalitions:
     """Draw coalitions with a size uniform in 1..n-1, each followed by its complement."""
-    drawn = draw_of_sizes(rng.integers(1, n, size=pairs), n, rng)
-    rows = np.repeat(drawn, 2, axis=0)
-    rows[1::2] ^= True
-    return rows
+    return with_complements(draw_of_sizes(rng.integers(1, n, size=pairs), n, rng))

@@ -5,7 +5,6 @@ A pair is represented by one of its two coalitions, as a bool row. Sizes s and n
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -81,7 +80,8 @@ def draw_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coa
     """Draw `count` different pairs with a half of this size."""
     available = pairs_of_size(n, size)
     if available <= _LISTED and count > 0.3 * available:
-        return all_of_size(n, size)[rng.permutation(available)[:count]]
+        # Listed by their members, halves with player 0 come first: one of each pair.
+        return co.all_of_size(n, size)[rng.permutation(available)[:count]]
     found: dict[bytes, np.ndarray] = {}
     while len(found) < count:
         rows = _cut_from_permutation(n, size, rng)
@@ -89,16 +89,6 @@ def draw_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coa
             rows[~rows[:, 0]] ^= True  # one name for each pair of halves
         found.update(zip(co.keys(rows), rows, strict=True))
     return np.array(list(found.values())[:count])
-
-
-def all_of_size(n: int, size: int) -> Coalitions:
-    """Return all pairs with a half of this size."""
-    members = np.array(list(combinations(range(n), size)))
-    if 2 * size == n:
-        members = members[members[:, 0] == 0]
-    rows = np.zeros((len(members), n), dtype=np.bool_)
-    np.put_along_axis(rows, members, values=True, axis=1)
-    return rows
 
 
 def all_pairs(n: int) -> Coalitions:
