@@ -92,9 +92,20 @@ def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
 
 
 def anchors_one_by_one(n: int, rng: np.random.Generator) -> Iterator[Coalition]:
-    """Yield what `draw_anchors` draws, without end; many are drawn at a time, since one alone takes nearly as long."""
+    """Yield what `draw_anchors` draws, without end."""
     while True:
-        yield from draw_anchors(max(1, min(64, 2**20 // n)), n, rng)
+        yield from draw_anchors(_many_at_a_time(n), n, rng)
+
+
+def uniforms_one_by_one(shape: tuple[int, int], rng: np.random.Generator) -> Iterator[Matrix]:
+    """Yield arrays of this shape of numbers uniform in [0, 1), without end."""
+    while True:
+        yield from rng.random((_many_at_a_time(shape[0] * shape[1]), *shape))
+
+
+def _many_at_a_time(size: int) -> int:
+    """Return how many random things of this size to draw together, since one alone takes nearly as long."""
+    return max(1, min(64, 2**20 // max(1, size)))
 
 
 def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:

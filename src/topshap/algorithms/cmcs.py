@@ -102,7 +102,8 @@ def extended_marginals(anchor: Coalitions | Coalition, values: Matrix | Values) 
 
     `anchor` says, for each of the flipped players, whether it is in S. Works on one anchor or on one a row.
     """
-    return np.where(anchor, 1.0, -1.0) * (values[..., :1] - values[..., 1:])
+    difference = values[..., :1] - values[..., 1:]
+    return np.where(anchor, difference, -difference)
 
 
 def compare(anchor: Coalition, players: Players) -> Iterator[Coalitions]:
@@ -118,6 +119,5 @@ def compared(anchor: Coalition, players: Players) -> Coalitions:
     """Return the anchor, then the anchor with each of `players` flipped, in one array."""
     rows = np.empty((len(players) + 1, len(anchor)), dtype=np.bool_)
     rows[:] = anchor
-    flips = rows[1:]
-    flips[np.arange(len(players)), players] = ~anchor[players]
+    rows[np.arange(1, len(rows)), players] = ~anchor[players]
     return rows

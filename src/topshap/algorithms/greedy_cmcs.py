@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from topshap._validation import check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, compared, extended_marginals
-from topshap.coalitions import anchors_one_by_one
+from topshap.coalitions import anchors_one_by_one, uniforms_one_by_one
 from topshap.statistics.standing import MeanStanding
 from topshap.stopping import OverlappingIntervals
 
@@ -56,10 +56,12 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         """Warm up, then compare the players in doubt."""
         lasted = yield from comparable_rounds(task, standing, self.warm_up)
         anchors = anchors_one_by_one(task.n, task.rng)
+        uniforms = uniforms_one_by_one((task.k, task.n - task.k), task.rng)
+        at_once = rows_at_most(task.n)
         while lasted:
-            players = draw_doubtful_players(standing, task.k, task.rng)
+            players = doubtful_players(standing, task.k, next(uniforms))
             anchor = next(anchors)
-            if len(players) < rows_at_most(task.n):
+            if len(players) < at_once:
                 values = yield compared(anchor, players)
             else:
                 values = yield from evaluate(compare(anchor, players))
@@ -72,18 +74,23 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
 
 
-def draw_doubtful_players(standing: MeanStanding, k: int, rng: np.random.Generator) -> Players:
-    """Draw the players of the next round: those of pairs across the border that may be the wrong way round."""
-    top, rest = standing.partition(k)
-    wrong = probability_of_wrong_order(standing, top, rest)
+def doubtful_players(standing: MeanStanding, k: int, uniform: Matrix) -> Players:
+    """Return the players of the next round: those of pairs across the border that may be the wrong way round.
+
+    `uniform` holds a random number in [0, 1) for every pair, which decides whether it is included.
+    """
+    ranking = standing.ranking()
+    wrong = probability_of_wrong_order(standing, ranking[:k], ranking[k:])
     if wrong.size == 0:
         return standing.tie_order
     least, most = wrong.item(wrong.argmin()), wrong.item(wrong.argmax())
     if not least < most:  # all are equal, or nothing is known
         return standing.tie_order
-    included = rng.random(wrong.shape) < (wrong - least) / (most - least)
-    in_a_pair = np.logical_or.reduce(included, axis=1), np.logical_or.reduce(included, axis=0)
-    return np.concatenate([top[in_a_pair[0]], rest[in_a_pair[1]]])
+    included = (wrong - least) > uniform * (most - least)
+    of_top, of_rest = included.nonzero()
+    in_a_pair = np.zeros(len(ranking), dtype=np.bool_)
+    in_a_pair[of_top] = in_a_pair[k + of_rest] = True
+    return ranking[in_a_pair]
 
 
 def probability_of_wrong_order(standing: MeanStanding, top: Players, rest: Players) -> Matrix:

@@ -1,8 +1,8 @@
 """Running means and variances, of players and of differences between players.
 
-Both classes use the update of Chan, Golub and LeVeque in float64: the sum of squares is taken around the running
-mean, so it never becomes negative and does not lose a small variance beside a large mean. Count, mean and sum of
-squares are the rows of one array, since reading and writing them together is what takes the time in a small round.
+Both classes use the update of Chan, Golub and LeVeque in float64, which is Welford's for a single sample: the sum of
+squares is taken around the running mean, so it never becomes negative and does not lose a small variance beside a large
+mean. In a small round the number of numpy calls is what takes the time, so that case is written with few of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PlayerMoments:
             self._rows[:, players] = _merged(self._rows[:, players], samples)
 
     def add_one(self, sample: float, player: int) -> None:
-        """Add one sample of one player; the same as `add`, to the last bit, but quicker."""
+        """Add one sample of one player; the same as `add`, but quicker."""
         total = self.count.item(player) + 1
         share = 1 / total
         mean = self.mean.item(player)
@@ -80,32 +80,45 @@ class PairMoments:
 
     def __init__(self, n: int) -> None:
         size = n + 1
-        self._rows = np.zeros((3, size * size))
         self._size = size
         self._row_starts = np.arange(size) * size
-        square = self._rows.reshape(3, size, size)
+        self._flat = np.zeros((3, size * size))
+        square = self._flat.reshape(3, size, size)
         self.count: Matrix = square[0, :n, :n]
         self.mean: Matrix = square[1, :n, :n]
         self._squares: Matrix = square[2, :n, :n]
         self.players = PlayerMoments(n, rows=square[:, n, :n])
         """The moments of each player's own samples."""
+        self._flat_count, self._flat_mean, self._flat_squares = self._flat
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""
-        if len(samples) == 0:
-            return
         rounds, sampled = samples.shape
         with_nobody = np.zeros((rounds, sampled + 1))
         with_nobody[:, :sampled] = samples
-        differences = with_nobody[:, None, :] - with_nobody[:, :, None]
-        if isinstance(players, slice):
-            everyone = self._rows.reshape(3, self._size, self._size)
+        if not isinstance(players, slice):
+            for row in with_nobody:
+                self._add_round(row, players)
+        elif rounds > 0:
+            differences = with_nobody[:, None, :] - with_nobody[:, :, None]
+            everyone = self._flat.reshape(3, self._size, self._size)
             everyone[:] = _merged(everyone, differences)
-        else:
-            named = np.empty(sampled + 1, dtype=np.intp)
-            named[:sampled], named[sampled] = players, self._size - 1
-            pairs = self._flat(named, named)
-            self._rows[:, pairs] = _merged(self._rows.take(pairs, axis=1), differences)
+
+    def _add_round(self, with_nobody: Values, players: Players) -> None:
+        """Add a round in which a few were sampled, by Welford's update of the pairs among them."""
+        named = np.empty(len(with_nobody), dtype=np.intp)
+        named[:-1], named[-1] = players, self._size - 1
+        pairs = self._pairs(named, named)
+        count, mean = self._flat_count[pairs], self._flat_mean[pairs]
+        count += 1.0
+        shift = with_nobody - with_nobody[:, None]
+        shift -= mean
+        step = shift / count
+        mean += step
+        self._flat_count[pairs], self._flat_mean[pairs] = count, mean
+        shift *= shift - step
+        shift += self._flat_squares[pairs]
+        self._flat_squares[pairs] = shift
 
     def add_two(self, sample_i: float, sample_j: float, i: int, j: int) -> None:
         """Add a round of two players; the same as `add`, but quicker."""
@@ -124,10 +137,12 @@ class PairMoments:
 
     def between(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
         """Return counts, means and sample variances of D_j - D_i for players i (rows) and j (columns)."""
-        count, mean, squares = self._rows.take(self._flat(i, j), axis=1)
-        return count, mean, squares / _degrees_of_freedom(count)
+        pairs = self._pairs(i, j)
+        count = self._flat_count[pairs]
+        return count, self._flat_mean[pairs], self._flat_squares[pairs] / _degrees_of_freedom(count)
 
-    def _flat(self, i: Players, j: Players) -> NDArray[np.intp]:
+    def _pairs(self, i: Players, j: Players) -> NDArray[np.intp]:
+        """Return where the pairs of players i (rows) and j (columns) are in the flat arrays."""
         return self._row_starts[i][:, None] + j
 
 
@@ -135,18 +150,12 @@ def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
     """Return count, mean and sum of squares with further samples, which are stacked along the first axis."""
     count, mean, squares = rows
     fresh = len(samples)
-    if fresh == 1:  # the usual case once players are chosen round by round
-        fresh_mean, fresh_squares = samples[0], 0.0
-    else:
-        fresh_mean = samples.mean(axis=0)
-        fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
-    merged = np.empty_like(rows)
-    total = np.add(count, fresh, out=merged[0])
+    fresh_mean = samples.mean(axis=0)
+    fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
+    total = count + fresh
     shift = fresh_mean - mean
     step = shift * (fresh / total)
-    np.add(mean, step, out=merged[1])
-    np.add(squares, fresh_squares + count * step * shift, out=merged[2])
-    return merged
+    return np.stack([total, mean + step, squares + fresh_squares + count * step * shift])
 
 
 def _degrees_of_freedom(count: Values) -> Values:
