@@ -60,6 +60,28 @@ def check_probability(name: str, value: Any, *, owner: str) -> float:
     return float(value)
 
 
+def check_range(name: str, value: Any, *, owner: str) -> tuple[float, float]:
+    """Return a pair of finite numbers, the lower one first, as floats.
+
+    Examples
+    --------
+    >>> check_range("value_range", (0, 1), owner="identify")
+    (0.0, 1.0)
+    """
+    ends = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
+    low, high = (_number(end) for end in ends) if len(ends) == 2 else (math.nan, math.nan)
+    if not -math.inf < low < high < math.inf:
+        refuse(name, value, owner=owner, must_be="a pair of finite numbers (low, high) with low < high")
+    return low, high
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str], *, owner: str) -> None:
+    """Refuse what is none of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = (repr(choice) for choice in choices)
+        refuse(name, value, owner=owner, must_be=f"{', '.join(others)} or {last}")
+
+
 def _number(value: Any) -> float:
     """Return a real number as float and anything else as nan, which lies in no interval."""
     return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
@@ -172,6 +194,32 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
         )
     return numbers
+
+
+def check_within(
+    values: Values,
+    value_range: tuple[float, float],
+    coalitions: Coalitions,
+    player_names: tuple[str, ...] | None = None,
+) -> None:
+    """Refuse a value outside the range that was stated, since guarantees rest on it.
+
+    Examples
+    --------
+    >>> check_within(np.array([0.5, 1.5]), (0.0, 1.0), np.array([[False, False], [True, False]]))
+    Traceback (most recent call last):
+    ...
+    topshap.errors.GameError: The value of a coalition must lie in the stated value_range (0.0, 1.0).
+    Got 1.5 for {0} instead.
+    """
+    low, high = value_range
+    outside = np.flatnonzero((values < low) | (values > high))
+    if len(outside) > 0:
+        row = int(outside[0])
+        raise GameError(
+            f"The value of a coalition must lie in the stated value_range {value_range}. "
+            f"Got {values[row]} for {names_of(coalitions[row], player_names)} instead."
+        )
 
 
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:

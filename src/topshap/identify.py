@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from topshap.algorithms import Algorithm
     from topshap.ledger import Counting
     from topshap.result import TopK
+    from topshap.stopping import Guarantee
     from topshap.typing import Game
 
 
@@ -24,6 +25,8 @@ def identify(
     budget: int | None = None,
     epsilon: float | None = None,
     delta: float = 0.05,
+    guarantee: Guarantee = "asymptotic",
+    value_range: tuple[float, float] | None = None,
     algorithm: str | Algorithm[Any] = "auto",
     counting: Counting = "distinct",
     player_names: Iterable[str] | None = None,
@@ -45,9 +48,18 @@ def identify(
         no limit if `epsilon` is given.
     epsilon
         Stop as soon as the returned set has an inclusion-exclusion error of at most `epsilon`, with a probability of
-        about 1 - `delta`. With a budget too, whichever comes first.
+        at least 1 - `delta`. With a budget too, whichever comes first.
     delta
         The allowed probability of a larger error. Used only with `epsilon`.
+    guarantee
+        What that probability has to rest on. Used only with `epsilon`. ``"asymptotic"``: on bounds that hold for
+        large samples, with every pair of players and every look paid for. ``"credible"``: on the estimates being
+        normal with the covariance they show, which takes the fewest evaluations and is no guarantee. ``"exact"``: on
+        bounds that hold for any number of samples, given the `value_range`; without one, on knowing every coalition
+        that matters. In ``"cmcs"``, ``"greedy-cmcs"``, ``"cmcs@k"`` and ``"samplingshap@k"`` their published rule takes
+        the place of ``"asymptotic"``; it is no guarantee, and the result says so.
+    value_range
+        The lowest and the highest value that a coalition may have. A value outside is an error.
     algorithm
         ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an algorithm with parameters of your own.
     counting
@@ -86,6 +98,8 @@ def identify(
         budget=budget,
         epsilon=epsilon,
         delta=delta,
+        guarantee=guarantee,
+        value_range=value_range,
         algorithm=algorithm,
         counting=counting,
         deterministic=bool(getattr(game, "deterministic", True)),

@@ -8,12 +8,15 @@ import numpy as np
 
 from topshap import algorithms
 from topshap._validation import (
+    check_choice,
     check_int,
     check_names,
     check_probability,
+    check_range,
     check_real,
     check_rng,
     check_values,
+    check_within,
     refuse,
 )
 from topshap.errors import RaceError
@@ -21,6 +24,7 @@ from topshap.exact import shapley_from_table
 from topshap.ledger import Bill, Ledger
 from topshap.result import TopK
 from topshap.statistics.standing import KnownStanding
+from topshap.stopping import GUARANTEES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +33,12 @@ if TYPE_CHECKING:
     from topshap.ledger import Counting
     from topshap.result import Stopped
     from topshap.statistics.standing import Standing
+    from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalitions, Values
+
+
+ENUMERABLE_PLAYERS = 30
+"""A race without any limit is expected to end by knowing all coalitions only up to this many players."""
 
 
 class Race:
@@ -51,6 +60,10 @@ class Race:
         Stop as soon as the inclusion-exclusion error is confidently at most this.
     delta
         The allowed probability of a larger error.
+    guarantee
+        What that has to rest on: ``"asymptotic"``, ``"credible"`` or ``"exact"``, see `topshap.identify`.
+    value_range
+        The lowest and the highest value that a coalition may have; a value outside is an error.
     algorithm
         A name from `topshap.algorithms.ALGORITHMS`, an algorithm with parameters of your own, or ``"auto"``.
     counting
@@ -81,6 +94,8 @@ class Race:
         budget: int | None = None,
         epsilon: float | None = None,
         delta: float = 0.05,
+        guarantee: Guarantee = "asymptotic",
+        value_range: tuple[float, float] | None = None,
         algorithm: str | Algorithm[Any] = "auto",
         counting: Counting = "distinct",
         deterministic: bool = True,
@@ -91,8 +106,8 @@ class Race:
         n = check_int("n_players", n_players, owner=_owner, low=1)
         self.n_players = n
         self.k = check_int("k", k, owner=_owner, low=1, high=n)
-        if counting not in ("distinct", "calls"):
-            refuse("counting", counting, owner=_owner, must_be="'distinct' or 'calls'")
+        check_choice("counting", counting, ("distinct", "calls"), owner=_owner)
+        check_choice("guarantee", guarantee, GUARANTEES, owner=_owner)
         if budget is not None:
             budget = check_int("budget", budget, owner=_owner, low=2)
         elif epsilon is None:
@@ -101,15 +116,19 @@ class Race:
         delta = check_probability("delta", delta, owner=_owner)
         if epsilon is not None:
             epsilon = check_real("epsilon", epsilon, owner=_owner, low=0.0)
+        if value_range is not None:
+            value_range = check_range("value_range", value_range, owner=_owner)
+        elif epsilon is not None and guarantee == "exact":
+            _refuse_if_endless(n, budget, enumerates=counting == "distinct" and deterministic, owner=_owner)
         self.stopped: Stopped | None = None
         self._ledger = Ledger(n, budget, counting, deterministic=deterministic)
-        self._epsilon, self._delta = epsilon, delta
+        self._epsilon, self._delta, self._guarantee = epsilon, delta, guarantee
+        self._value_range = value_range
         enumerable = counting == "distinct" and deterministic and epsilon is None and (budget or 0) >= 2**n
-        self._algorithm = _choose(algorithm, enumerable=enumerable, stops=epsilon is not None, owner=_owner)
-        self._stop = None if epsilon is None else self._algorithm.stopping_rule(epsilon, delta)
-        if epsilon is not None and self._stop is None:
-            must_be = "one that can stop by itself when 'epsilon' is given, for example 'cmcs@k'"
-            refuse("algorithm", algorithm, owner=_owner, must_be=must_be)
+        self._algorithm = _choose(
+            algorithm, n, budget, guarantee=None if epsilon is None else guarantee, enumerable=enumerable, owner=_owner
+        )
+        self._rule: StoppingRule | None = None
         if epsilon == 0.0 and counting == "calls" and budget is None:
             must_be = "above 0 with counting='calls' and no budget, since a tie would then never end"
             refuse("epsilon", epsilon, owner=_owner, must_be=must_be)
@@ -156,7 +175,10 @@ class Race:
         """Take the values of the coalitions that `ask` returns, in the same order."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
-        self._answer(check_values(values, self._asked, self.player_names))
+        checked = check_values(values, self._asked, self.player_names)
+        if self._value_range is not None:
+            check_within(checked, self._value_range, self._asked, self.player_names)
+        self._answer(checked)
         while self.stopped is None and not self._bill.unpaid:
             self._answer(np.empty(0))
 
@@ -203,7 +225,7 @@ class Race:
             if self._ledger.complete and not cut:  # it ended because there is nothing more to ask
                 self._finish_exactly()
             return
-        if self._stop is not None and self._stop(self.standing, self.k):
+        if self._rule is not None and self._rule(self.standing, self.k):
             self.stopped = "confident"
         elif cut:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
@@ -219,12 +241,21 @@ class Race:
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()
-        delta = None if self._epsilon is None else self._delta
-        tie_order = self._rng.permutation(self.n_players)
         task = algorithms.Task(
-            self.n_players, self.k, self._rng, tie_order, empty, grand, ledger=self._ledger, delta=delta
+            n=self.n_players,
+            k=self.k,
+            rng=self._rng,
+            tie_order=self._rng.permutation(self.n_players),
+            empty=empty,
+            grand=grand,
+            ledger=self._ledger,
+            epsilon=self._epsilon,
+            delta=None if self._epsilon is None else self._delta,
+            guarantee=self._guarantee,
+            value_range=self._value_range,
         )
         self._task = task
+        self._rule = None if self._epsilon is None else self._algorithm.stopping_rule(task)
         self._standing = self._algorithm.standing(task)
         self._rounds = self._algorithm.rounds(task, self._standing)
         return self._rounds
@@ -247,9 +278,36 @@ def default_budget(n_players: int) -> int:
     return min(2**n_players, 50 * n_players)
 
 
-def _choose(algorithm: str | Algorithm[Any], *, enumerable: bool, stops: bool, owner: str) -> Algorithm[Any]:
-    if not isinstance(algorithm, str) or algorithm != "auto":
-        algorithm = algorithms.make(algorithm, owner=owner)
+def _choose(
+    algorithm: str | Algorithm[Any],
+    n: int,
+    budget: int | None,
+    *,
+    guarantee: Guarantee | None,
+    enumerable: bool,
+    owner: str,
+) -> Algorithm[Any]:
+    """Return the algorithm to run: the one that was asked for, if it can do what it has to."""
+    auto = isinstance(algorithm, str) and algorithm == "auto"
+    asked_for = None if auto else algorithms.make(algorithm, owner=owner)
     if enumerable:
         return algorithms.Enumeration()
-    return algorithms.choose(stops_by_itself=stops) if isinstance(algorithm, str) else algorithm
+    chosen = asked_for or algorithms.choose(n_players=n, budget=budget, guarantee=guarantee)
+    if guarantee is not None and guarantee not in chosen.guarantees:
+        able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if guarantee in kind.guarantees)
+        must_be = f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
+        refuse("algorithm", algorithm, owner=owner, must_be=must_be)
+    if budget is None and chosen.needs_budget:
+        must_be = f"given with algorithm {chosen.name!r}, which plans for the whole of it"
+        refuse("budget", budget, owner=owner, must_be=must_be)
+    return chosen
+
+
+def _refuse_if_endless(n: int, budget: int | None, *, enumerates: bool, owner: str) -> None:
+    """Refuse an exact guarantee that could rest on nothing: neither on a range nor on knowing all coalitions."""
+    if not enumerates:
+        must_be = "given for guarantee='exact', unless coalitions are counted once and always have the same value"
+        refuse("value_range", None, owner=owner, must_be=must_be)
+    if budget is None and n > ENUMERABLE_PLAYERS:
+        must_be = f"given for guarantee='exact' with more than {ENUMERABLE_PLAYERS} players and no budget"
+        refuse("value_range", None, owner=owner, must_be=must_be)

@@ -1,5 +1,7 @@
 """CMCS@K and SamplingSHAP@k: the two closest players across the border."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from topshap.coalitions import from_ids
 from topshap.errors import ParameterError
 from topshap.games import TableGame
 from topshap.statistics.standing import MeanStanding
-from topshap.stopping import OverlappingIntervals
+from topshap.stopping import Credible, OverlappingIntervals
 
 either = pytest.mark.parametrize("algorithm", [CMCSAtK, SamplingSHAPAtK])
 
@@ -130,9 +132,12 @@ def test_when_everybody_is_asked_for_everybody_is_sampled_alike(random_game, alg
 
 
 @either
-def test_it_brings_the_published_rule_with_its_own_warm_up(algorithm):
-    rule = algorithm(warm_up=12).stopping_rule(0.1, 0.05)
+def test_it_brings_the_published_rule_with_its_own_warm_up(play, random_game, algorithm):
+    task = replace(play(algorithm(), random_game(4)).task, epsilon=0.1, delta=0.05)
+    rule = algorithm(warm_up=12).stopping_rule(task)
     assert rule == OverlappingIntervals(0.1, 0.05, min_samples=12)
+    assert rule.guarantee == "published"
+    assert algorithm().stopping_rule(replace(task, guarantee="credible")) == Credible(0.1, 0.05)
 
 
 @either

@@ -26,6 +26,8 @@ from topshap.algorithms.stratified_svarm import StratifiedSVARM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from topshap.stopping import Guarantee
+
 __all__ = [
     "ALGORITHMS",
     "BUS",
@@ -88,12 +90,24 @@ def make(algorithm: Any, *, owner: str = "make") -> Algorithm[Any]:
     return ALGORITHMS[algorithm]()
 
 
-def choose(*, stops_by_itself: bool) -> Algorithm[Any]:
+def choose(
+    *,
+    n_players: int,  # noqa: ARG001 - for a rule that depends on it
+    budget: int | None,  # noqa: ARG001
+    guarantee: Guarantee | None,
+) -> Algorithm[Any]:
     """Return what ``algorithm="auto"`` runs: the paper's best for a fixed budget and for a fixed confidence.
+
+    Without a `budget` it must be an algorithm that needs none; with a `guarantee`, in a race that stops by itself, one
+    that can give it. All coalitions are simply enumerated, without a choice, where the budget covers them.
 
     Examples
     --------
-    >>> choose(stops_by_itself=True).name, choose(stops_by_itself=False).name
-    ('cmcs@k', 'greedy-cmcs')
+    >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
+    'cmcs@k'
+    >>> choose(n_players=14, budget=500, guarantee=None).name
+    'greedy-cmcs'
     """
-    return CMCSAtK() if stops_by_itself else GreedyCMCS()
+    if guarantee == "exact":
+        return Enumeration()
+    return GreedyCMCS() if guarantee is None else CMCSAtK()

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from topshap.statistics.standing import Standing
+from topshap.stopping import Credible
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from topshap.ledger import Ledger
-    from topshap.stopping import StoppingRule
+    from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalition, Coalitions, Players, Values
 
 MAX_BATCH_BYTES = 2**24
@@ -46,8 +47,16 @@ class Task:
     """v(grand coalition)."""
     ledger: Ledger
     """What is spent and what is left, to be read only."""
+    epsilon: float | None = None
+    """The allowed inclusion-exclusion error in a race that stops by itself, None in one for a fixed budget."""
     delta: float | None = None
-    """The allowed probability of a wrong answer in a race that stops by itself, None in one for a fixed budget."""
+    """The allowed probability of a larger error in a race that stops by itself, None in one for a fixed budget."""
+    guarantee: Guarantee = "asymptotic"
+    """What the answer of a race that stops by itself has to rest on."""
+    value_range: tuple[float, float] | None = None
+    """The lowest and the highest value a coalition may have, None where nothing is known; values are checked."""
+    watched: bool = False
+    """Whether a criterion of the user's own may end the race after any batch."""
 
     @property
     def gain(self) -> float:
@@ -56,7 +65,7 @@ class Task:
 
     def rounds_per_batch(self, rows_per_round: int) -> int:
         """Return how many rounds to ask for at once: one in a race that may stop after each of them."""
-        if self.delta is not None:
+        if self.delta is not None or self.watched:
             return 1
         return max(1, ROWS_PER_BATCH // max(1, rows_per_round))
 
@@ -68,6 +77,10 @@ class Algorithm(ABC, Generic[StandingT]):
     """
 
     name: ClassVar[str]
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
+    """What a race of this algorithm that stops by itself can rest on."""
+    needs_budget: ClassVar[bool] = False
+    """Whether it plans for the whole budget, and so cannot run without one."""
 
     @abstractmethod
     def standing(self, task: Task) -> StandingT:
@@ -77,9 +90,15 @@ class Algorithm(ABC, Generic[StandingT]):
     def rounds(self, task: Task, standing: StandingT) -> Rounds:
         """Yield batches of coalitions, receive their values, keep `standing` up to date."""
 
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule | None:  # noqa: ARG002 - for those who have one
-        """Return the rule by which a race of this algorithm stops by itself, None if it cannot."""
-        return None
+    def stopping_rule(self, task: Task) -> StoppingRule | None:
+        """Return the rule by which a race at the task's epsilon, delta and guarantee stops by itself.
+
+        Asked for only in such a race, with one of the algorithm's `guarantees`. None leaves it to the end, where all
+        coalitions are known.
+        """
+        if task.epsilon is None or task.delta is None or task.guarantee != "credible":
+            return None
+        return Credible(task.epsilon, task.delta)
 
     def __repr__(self) -> str:
         """Return the constructor call, parameters in the order they were set."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from topshap._validation import check_int, check_probability
 from topshap.algorithms.base import Algorithm, Rounds, Task
-from topshap.algorithms.cmcs import WARM_UP
+from topshap.algorithms.cmcs import WARM_UP, published_rule
 from topshap.statistics.bounds import clt_interval
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
-from topshap.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from topshap.stopping import StoppingRule
+    from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalitions, Values
 
 
@@ -24,6 +23,8 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
 
     Subclasses say how everyone is sampled, and how two players are.
     """
+
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
 
     def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
         owner = type(self).__name__
@@ -61,9 +62,9 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
             standing.add_compared(samples, pair)
             lasted = len(samples) == 2
 
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
-        """Return the published rule, checked after the warm-up."""
-        return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
+    def stopping_rule(self, task: Task) -> StoppingRule | None:
+        """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
+        return published_rule(task, self.warm_up) or super().stopping_rule(task)
 
 
 def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from topshap.stopping import OverlappingIntervals
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from topshap.stopping import StoppingRule
+    from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalition, Coalitions, Matrix, Players, Values
 
 WARM_UP = 30
@@ -40,6 +40,7 @@ class CMCS(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "cmcs"
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race."""
@@ -49,9 +50,19 @@ class CMCS(Algorithm[MeanStanding]):
         """Compare everyone against one anchor after the other."""
         yield from comparable_rounds(task, standing)
 
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
-        """Return the published rule, checked once everyone has been sampled 30 times."""
-        return OverlappingIntervals(epsilon, delta, min_samples=WARM_UP)
+    def stopping_rule(self, task: Task) -> StoppingRule | None:
+        """Return the published rule, checked once everyone has been sampled 30 times; or the one of every algorithm."""
+        return published_rule(task, WARM_UP) or super().stopping_rule(task)
+
+
+def published_rule(task: Task, warm_up: int) -> OverlappingIntervals | None:
+    """Return the rule that these algorithms were published with, where an asymptotic guarantee is asked for.
+
+    It is none at level delta, and a result that rests on it says so.
+    """
+    if task.epsilon is None or task.delta is None or task.guarantee != "asymptotic":
+        return None
+    return OverlappingIntervals(task.epsilon, task.delta, min_samples=warm_up)
 
 
 def comparable_rounds(

@@ -9,10 +9,12 @@ import numpy as np
 from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
 from topshap.coalitions import from_ids
 from topshap.statistics.standing import KnownStanding
+from topshap.stopping import GUARANTEES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from topshap.stopping import Guarantee
     from topshap.typing import Coalitions
 
 
@@ -29,6 +31,7 @@ class Enumeration(Algorithm[KnownStanding]):
     """
 
     name: ClassVar[str] = "enumeration"
+    guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
 
     def standing(self, task: Task) -> KnownStanding:
         """Return the standing at the start of a race."""

@@ -38,6 +38,7 @@ class GapE(ArmAlgorithm):
     """
 
     name: ClassVar[str] = "gap-e"
+    needs_budget: ClassVar[bool] = True
 
     def __init__(self, *, exploration: float = 1.0) -> None:
         self.exploration = check_positive("exploration", exploration, owner="GapE")

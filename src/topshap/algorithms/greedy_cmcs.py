@@ -9,13 +9,12 @@ from scipy.special import ndtr
 
 from topshap._validation import check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, compared, extended_marginals
+from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, compared, extended_marginals, published_rule
 from topshap.coalitions import anchors_one_by_one, uniforms_one_by_one
 from topshap.statistics.standing import MeanStanding
-from topshap.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
-    from topshap.stopping import StoppingRule
+    from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Matrix, Players
 
 
@@ -44,6 +43,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "greedy-cmcs"
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
 
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
         self.warm_up = check_int("warm_up", warm_up, owner="GreedyCMCS", low=2)
@@ -69,9 +69,9 @@ class GreedyCMCS(Algorithm[MeanStanding]):
             sampled = players if lasted else players[: max(len(values) - 1, 0)]
             standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
 
-    def stopping_rule(self, epsilon: float, delta: float) -> StoppingRule:
-        """Return the published rule, checked after the warm-up."""
-        return OverlappingIntervals(epsilon, delta, min_samples=self.warm_up)
+    def stopping_rule(self, task: Task) -> StoppingRule | None:
+        """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
+        return published_rule(task, self.warm_up) or super().stopping_rule(task)
 
 
 def doubtful_players(standing: MeanStanding, k: int, uniform: Matrix) -> Players:

@@ -37,6 +37,7 @@ class KernelSHAP(Algorithm[KnownStanding]):
     """
 
     name: ClassVar[str] = "kernelshap"
+    needs_budget: ClassVar[bool] = True
 
     def standing(self, task: Task) -> KnownStanding:
         """Return the standing at the start of a race."""

@@ -47,6 +47,7 @@ class SAR(Algorithm[SARStanding]):
     """
 
     name: ClassVar[str] = "sar"
+    needs_budget: ClassVar[bool] = True
 
     def standing(self, task: Task) -> SARStanding:
         """Return the standing at the start of a race."""

@@ -1,0 +1,119 @@
+"""What a race that stops by itself has to rest on, and what it is told beforehand."""
+
+import numpy as np
+import pytest
+
+import topshap
+from topshap.algorithms import ALGORITHMS, Algorithm
+from topshap.errors import GameError, ParameterError
+from topshap.statistics.standing import KnownStanding
+from topshap.stopping import GUARANTEES, SeparatedBorder
+
+GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
+
+
+class Bounded(KnownStanding):
+    """A standing whose lowest bound is whatever a test says."""
+
+    bound = -1.0
+
+    def worst_bound(self):
+        return self.bound
+
+
+class Bounds(Algorithm):
+    """Learns nothing about the players, but its bound rises by 0.1 with every coalition."""
+
+    name = "bounds"
+    guarantees = GUARANTEES
+
+    def standing(self, task):
+        self.task = task
+        return Bounded(task.tie_order, np.zeros(task.n))
+
+    def rounds(self, task, standing):
+        for size in range(1, task.n):
+            values = yield np.arange(task.n)[None] < size
+            if len(values) == 0:
+                return
+            standing.bound += 0.1
+
+    def stopping_rule(self, task):
+        return SeparatedBorder(task.epsilon, task.guarantee)
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_the_algorithm_is_told_what_its_answer_has_to_rest_on(guarantee):
+    algorithm = Bounds()
+    options = {"epsilon": 0.25, "delta": 0.2, "guarantee": guarantee, "value_range": [0, 5]}
+    topshap.identify(GAME, k=2, algorithm=algorithm, **options)
+    task = algorithm.task
+    assert (task.epsilon, task.delta, task.guarantee, task.value_range) == (0.25, 0.2, guarantee, (0.0, 5.0))
+
+
+def test_a_race_for_a_fixed_budget_promises_nothing():
+    algorithm = Bounds()
+    topshap.identify(GAME, k=2, algorithm=algorithm, budget=8, delta=0.2)
+    assert (algorithm.task.epsilon, algorithm.task.delta, algorithm.task.value_range) == (None, None, None)
+
+
+def test_a_race_with_bounds_stops_as_soon_as_they_are_at_least_minus_epsilon():
+    top = topshap.identify(GAME, k=2, algorithm=Bounds(), epsilon=0.45)
+    assert (top.stopped, top.evaluations) == ("confident", 2 + 6)
+
+
+def test_a_value_outside_of_the_stated_range_is_an_error_that_names_the_coalition():
+    def game(coalitions):
+        return coalitions.sum(axis=1) / 3.0
+
+    assert topshap.identify(game, 3, k=1, value_range=(0.0, 1.0)).stopped == "exact"
+    with pytest.raises(GameError, match=r"value_range \(0.0, 0.9\). Got 1.0 for \{0, 1, 2\} instead"):
+        topshap.identify(game, 3, k=1, value_range=(0.0, 0.9))
+    with pytest.raises(GameError, match=r"value_range \(0.1, 1.0\). Got 0.0 for \{\} instead"):
+        topshap.identify(game, 3, k=1, value_range=(0.1, 1.0), player_names=list("abc"))
+
+
+def test_values_outside_of_the_stated_range_leave_the_race_as_it_was():
+    race = topshap.Race(3, 1, value_range=(0.0, 1.0))
+    with pytest.raises(GameError):
+        race.tell([0.0, 1.5])
+    assert race.evaluations == 0
+    race.tell([0.0, 1.0])
+    assert race.evaluations == 2
+
+
+def test_an_exact_guarantee_without_a_range_is_given_by_knowing_all_coalitions(random_game):
+    game = random_game(6)
+    top = topshap.identify(game, k=2, epsilon=0.1, guarantee="exact", random_state=0)
+    assert (top.stopped, top.evaluations) == ("exact", 64)
+
+
+def test_an_exact_guarantee_of_values_that_vary_needs_a_range():
+    with pytest.raises(ParameterError, match="The 'value_range' parameter of Race must be given"):
+        topshap.Race(3, 2, epsilon=0.1, guarantee="exact", deterministic=False)
+
+
+CREDIBLE = [name for name, algorithm in ALGORITHMS.items() if "credible" in algorithm.guarantees]
+
+
+@pytest.mark.parametrize("algorithm", CREDIBLE)
+def test_the_credible_rule_works_with_every_algorithm(algorithm):
+    options = {"epsilon": 0.3, "delta": 0.05, "guarantee": "credible", "budget": 3500}
+    top = topshap.identify(GAME, k=2, algorithm=algorithm, random_state=0, **options)
+    assert top.stopped in ("confident", "budget")
+    assert set(top.players) == {0, 1}
+    if algorithm in ("cmcs", "greedy-cmcs", "cmcs@k", "approshapley", "samplingshap@k", "stratified-svarm"):
+        assert (top.stopped, top.evaluations < 3500) == ("confident", True)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_a_guarantee_that_an_algorithm_cannot_give_is_refused_with_the_names_of_those_that_can(name, guarantee):
+    able = [name for name, algorithm in ALGORITHMS.items() if guarantee in algorithm.guarantees]
+    options = {"epsilon": 0.3, "guarantee": guarantee, "budget": 100, "value_range": (0.0, 4.5)}
+    if name in able:
+        topshap.identify(GAME, k=2, algorithm=name, **options)
+        return
+    with pytest.raises(ParameterError, match=f"stop by itself with guarantee='{guarantee}'") as refusal:
+        topshap.identify(GAME, k=2, algorithm=name, **options)
+    assert all(repr(other) in str(refusal.value) for other in able)
