@@ -84,15 +84,18 @@ def test_with_few_evaluations_it_is_no_worse_than_antithetic_cmcs(share):
 
 
 def test_the_active_choice_does_not_tunnel_among_dummies():
-    """A majority of three among thirteen dummies: the active rounds do no worse than the fixed design."""
+    """A majority of three among thirteen dummies: the active rounds do no worse than the fixed design, give or take 0.1.
+
+    Both are wrong in about 0.02 of the runs, so that this is four standard errors of the difference over 40 runs.
+    """
     game = VotingGame([1, 1, 1, *[0] * 13], quota=2)
     wrong = {
         rounds: np.mean(
-            [set(run(game, budget=100, seed=s, active_rounds=rounds).players) != {0, 1, 2} for s in range(20)]
+            [set(run(game, budget=100, seed=s, active_rounds=rounds).players) != {0, 1, 2} for s in range(40)]
         )
         for rounds in (0, 4)
     }
-    assert wrong[4] <= wrong[0] + 0.05
+    assert wrong[4] <= wrong[0] + 0.1
 
 
 @pytest.mark.parametrize(("budget", "batches"), [(40, 3), (100, 6), (500, 6), (501, 7)])
@@ -133,3 +136,12 @@ def test_the_last_unused_pairs_are_found():
     everything = topshap.designs.pairs.all_pairs(8)
     used = set(topshap.designs.pairs.pair_keys(everything[:-3]))
     assert len(unused_pairs(8, used, 300, rng)) == 3
+
+
+def test_a_large_game_that_is_additive_for_complement_pairs_is_found_exactly():
+    n = 120  # interactions of two are even: what is left of them in a pair is additive, to the last digit
+    rng = np.random.default_rng(0)
+    sets = [[i] for i in range(n)] + [rng.choice(n, 2, replace=False).tolist() for _ in range(5 * n)]
+    game = UnanimityGame(sets, rng.normal(size=len(sets)), n_players=n)
+    top = run(game, k=10, budget=5 * n, active_rounds=0)
+    assert top.estimates == pytest.approx(game.shapley_values(), abs=1e-4)

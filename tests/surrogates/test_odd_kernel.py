@@ -5,6 +5,7 @@ import pytest
 
 from topshap.coalitions import from_ids
 from topshap.exact import shapley_from_table
+from topshap.surrogates import shapley_integrals
 from topshap.surrogates.odd_kernel import OddKernel
 from topshap.surrogates.shapley_integrals import odd_product_functional, pair_functional, pair_prior, shapley_weights
 
@@ -72,6 +73,17 @@ def test_quadrature_is_exact_where_relevances_are_large():
         function = (np.prod(1 + factors, axis=1) - np.prod(1 - factors, axis=1)) / 2
         expected = shapley @ function
         assert odd_product_functional(x[row : row + 1], rho)[0] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("total", [0.01, 1.0, 5.0, 20.0])
+def test_fewer_nodes_are_used_only_where_they_are_enough(total, monkeypatch):
+    rng = np.random.default_rng(0)
+    rho = rng.dirichlet(np.ones(44)) * total
+    x = np.where(rng.random((5, 44)) < 0.5, -1.0, 1.0)
+    x[0] = 1.0
+    fewer = odd_product_functional(x, rho)
+    monkeypatch.setattr(shapley_integrals, "nodes_needed", lambda _rho: 22)  # exact for 44 players
+    assert fewer == pytest.approx(odd_product_functional(x, rho), rel=1e-11, abs=1e-13)
 
 
 def test_a_single_pair_counts_with_its_exact_weight():

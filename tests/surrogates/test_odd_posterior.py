@@ -33,18 +33,28 @@ def test_all_pairs_make_it_exact():
 
 def test_leaving_one_out_agrees_with_doing_it():
     model = posterior()
-    residual, deviation = model.leave_one_out
-    for t in (0, 7, 19):
+    left_out = np.array([0, 7, 19])
+    for t, residual, deviation in zip(left_out, *model.leave_one_out(left_out), strict=True):
         others = np.arange(20) != t
         rest = OddPosterior(model.kernel, model.x[others], model.g[others])
-        assert residual[t] == pytest.approx(model.g[t] - rest.predict(model.x[t : t + 1])[0], abs=1e-9)
+        assert residual == pytest.approx(model.g[t] - rest.predict(model.x[t : t + 1])[0], abs=1e-9)
         cross = model.kernel.covariance(rest.x, model.x[t : t + 1])[:, 0]
         own = model.kernel.covariance(model.x[t : t + 1], model.x[t : t + 1])[0, 0]
         variance = own + model.kernel.residual(model.x[t : t + 1])[0] - cross @ rest.solve(cross)
-        assert deviation[t] == pytest.approx(np.sqrt(variance), rel=1e-7)
+        assert deviation == pytest.approx(np.sqrt(variance), rel=1e-7)
 
 
 def test_noise_is_no_part_of_the_game():
     model = posterior(noise=True)
     grid = 2.0 * from_ids(np.arange(2**6), 6) - 1.0
     assert model.shapley_values == pytest.approx(shapley_from_table(model.predict(grid)), abs=1e-9)
+
+
+def test_rounding_does_not_make_the_covariance_indefinite():
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random((400, 60)) < 0.5, -1.0, 1.0)
+    x[0] = 1.0
+    kernel = OddKernel(np.full(60, 0.02), smooth=1e-12, linear=1e3, residual_level=1e-14)
+    weights = rng.normal(size=60)
+    model = OddPosterior(kernel, x, x @ weights)
+    assert model.shapley_values == pytest.approx(2.0 * weights, rel=1e-6)

@@ -118,7 +118,8 @@ class OddGP(Algorithm[KnownStanding]):
             posterior.shapley_values, posterior.covariance, standing.ranking(), task.k, everyone
         )
         noise = not task.ledger.deterministic
-        candidates = unused_pairs(task.n, set() if noise else pairs.keys, max(CANDIDATES, 3 * count), task.rng)
+        among = max(CANDIDATES, min(3 * count, count + 1000))
+        candidates = unused_pairs(task.n, set() if noise else pairs.keys, among, task.rng)
         signs = np.where(candidates, 1.0, -1.0)
         chosen = candidates[most_informative(posterior, signs, contrasts, min(count, len(candidates)))]
         return np.resize(chosen, (count, task.n)) if noise else chosen  # noisy pairs may be evaluated again

@@ -57,12 +57,20 @@ class OddKernel:
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of g between the rows of x and of y, without the residual."""
-        total = self.relevance.sum()
-        exponent = (x * self.relevance) @ y.T
-        # Divided by e^total above and below, so that nothing overflows.
-        smooth = np.exp(exponent - total) - np.exp(-exponent - total)
+        root = np.sqrt(self.relevance)
+        left = x * root
+        right = left if y is x else y * root  # of a matrix with itself, BLAS computes only one half
+        total = float(self.relevance.sum())
+        exponent = left @ right.T
+        # Divided by e^total above and below, so that nothing overflows; and in place, since these are large.
+        smooth = np.exp(-exponent - total)
+        exponent -= total
+        np.exp(exponent, out=exponent)
+        np.subtract(exponent, smooth, out=smooth)
         smooth *= self.smooth / -np.expm1(-2.0 * total)
-        smooth += self.linear * (x @ y.T)
+        linear = np.matmul(x, y.T, out=exponent)
+        linear *= self.linear
+        smooth += linear
         return smooth
 
     def residual(self, x: Matrix) -> Values:

@@ -10,7 +10,7 @@ from scipy import linalg
 
 if TYPE_CHECKING:
     from topshap.surrogates.odd_kernel import OddKernel
-    from topshap.typing import Matrix, Values
+    from topshap.typing import Matrix, Players, Values
 
 
 class OddPosterior:
@@ -37,7 +37,7 @@ class OddPosterior:
         self._noise = noise
         covariance = kernel.covariance(x, x)
         covariance[np.diag_indices(len(x))] += kernel.residual(x)
-        self.factor: Matrix = linalg.cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
+        self.factor: Matrix = _cholesky(covariance)
 
     def solve(self, right: Matrix | Values) -> Matrix:
         """Return K^-1 times `right`."""
@@ -78,9 +78,22 @@ class OddPosterior:
         """Return the posterior mean of the smooth part of g."""
         return self.kernel.covariance(x, self.x) @ self.weights
 
-    @cached_property
-    def leave_one_out(self) -> tuple[Values, Values]:
-        """The residual of each observation if it is predicted from all others, and the deviation that was expected."""
-        inverse, _ = linalg.lapack.dpotri(self.factor, lower=1)
-        precision = np.diag(inverse)
-        return self.weights / precision, 1.0 / np.sqrt(precision)
+    def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
+        """Return the residuals of some observations if each is predicted from all others, and their deviations."""
+        units = np.zeros((len(self.x), len(rows)), order="F")
+        units[rows, np.arange(len(rows))] = 1.0
+        columns = linalg.solve_triangular(self.factor, units, lower=True, overwrite_b=True, check_finite=False)
+        precision = np.einsum("mr,mr->r", columns, columns)
+        return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
+
+
+def _cholesky(covariance: Matrix) -> Matrix:
+    """Return the lower Cholesky factor, of a matrix with a little more noise if rounding made it indefinite."""
+    m = len(covariance)
+    jitter = np.finfo(np.float64).eps * np.trace(covariance)
+    factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
+    while failed:
+        covariance[np.diag_indices(m)] += jitter
+        jitter *= 10.0
+        factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
+    return np.asarray(factor)

@@ -21,6 +21,9 @@ EVEN_PART_UP_TO = 200
 """Up to this many players, each has a relevance of its own and the even part helps to learn them. Beyond, there are
 more parameters than pairs to learn them from."""
 
+_LEFT_OUT = 512
+"""At most as many pairs are left out, one at a time, to see how well the others predict them."""
+
 _PERFECT = 1e-10
 """Squared leave-one-out residuals below this part of the mean square of g are a perfect fit."""
 
@@ -77,7 +80,8 @@ class OddSurrogate:
         values = posterior.shapley_values
         if not self._noise:
             values = values + (2.0 * posterior.g[0] - values.sum()) / n
-        residual, expected = (part[1:] for part in posterior.leave_one_out)
+        step = max(1, -(-(m - 1) // _LEFT_OUT))
+        residual, expected = posterior.leave_one_out(np.arange(1, m, step))
         surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
         if not self._noise and np.max(residual**2, initial=0.0) <= _PERFECT:
