@@ -84,7 +84,7 @@ def test_with_few_evaluations_it_is_no_worse_than_antithetic_cmcs(share):
 
 
 def test_the_active_choice_does_not_tunnel_among_dummies():
-    """A majority of three among thirteen dummies: the active rounds do no worse than the fixed design, give or take 0.1.
+    """A majority of three among thirteen dummies: active rounds do no worse than the fixed design, give or take 0.1.
 
     Both are wrong in about 0.02 of the runs, so that this is four standard errors of the difference over 40 runs.
     """
