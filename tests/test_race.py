@@ -233,7 +233,7 @@ def test_an_algorithm_of_ones_own_runs_by_its_object_and_is_named_in_the_result(
     game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0], baseline=7.0)
     top = topshap.identify(game, k=2, budget=20, algorithm=OneRound())
     assert top.players.tolist() == [4, 0]
-    assert (top.algorithm, top.evaluations, top.budget) == ("one-round", 7, 20)
+    assert (top.algorithm, top.evaluations, top.budget, top.stopped) == ("one-round", 7, 20, "finished")
 
 
 def test_a_race_says_how_it_was_set_up(random_game):

@@ -181,7 +181,7 @@ def test_equal_estimates_without_errors_are_not_sure_when_they_are_not_exact():
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_gives_a_result_that_can_be_read(random_game, algorithm):
     top = topshap.identify(random_game(7), k=3, budget=100, algorithm=algorithm, random_state=0)
-    assert len(str(top).splitlines()) == 1 + 7 + 1
+    assert len(str(top).splitlines()) == 1 + 7 + 1 + 1
     assert top.interval().shape == (7, 2)
     np.testing.assert_allclose(top.pairwise() + top.pairwise().T, 1.0, atol=1e-12)
     assert 0 <= top.confidence <= 1 or math.isnan(top.confidence)
@@ -219,7 +219,7 @@ def test_a_missing_pandas_is_named_with_the_extra_to_install(monkeypatch):
 
 def test_the_leaderboard_shows_the_border_the_errors_and_the_cost():
     lines = str(top_k([1.0, 4.0, 3.0], [0.1, 0.2, 0.3], player_names=("age", "sex", "bmi"))).splitlines()
-    assert lines[0].startswith("Top 2 of 3 players after 50 evaluations (the budget is spent")
+    assert lines[0].startswith("Top 2 of 3 players after 50 evaluations (the budget was spent")
     assert [line.split()[:3] for line in lines[1:3]] == [["1", "sex", "4"], ["2", "bmi", "3"]]
     assert lines[3].strip() == "--"
     assert lines[4].split() == ["3", "age", "1", "±", "0.2"]
@@ -227,8 +227,8 @@ def test_the_leaderboard_shows_the_border_the_errors_and_the_cost():
 
 def test_the_leaderboard_of_many_players_is_cut_and_says_by_how_much():
     lines = str(top_k(np.arange(40), np.ones(40), k=3)).splitlines()
-    assert len(lines) == 1 + 10 + 1 + 1
-    assert lines[-1].strip() == "... 30 more"
+    assert len(lines) == 1 + 10 + 1 + 1 + 1
+    assert lines[-2].strip() == "... 30 more"
 
 
 def test_the_leaderboard_of_everybody_has_no_border():
@@ -239,13 +239,76 @@ def test_the_leaderboard_of_everybody_has_no_border():
     ("stopped", "words"),
     [
         ("exact", "exact: all coalitions are known"),
-        ("budget", "the budget is spent"),
+        ("budget", "the budget was spent"),
         ("confident", "stopped by itself at epsilon=0.1, delta=0.05"),
-        ("interrupted", "not finished"),
+        ("interrupted", "the race is not over"),
+        ("time", "the time was up"),
+        ("rule", "When(enough) was met"),
+        ("finished", "the algorithm had nothing more to ask"),
     ],
 )
 def test_the_headline_says_why_it_stopped(stopped, words):
-    assert words in str(top_k([1.0, 2.0], [0.1, 0.1], k=1, stopped=stopped, epsilon=0.1, delta=0.05))
+    assert words in str(
+        top_k([1.0, 2.0], [0.1, 0.1], k=1, stopped=stopped, epsilon=0.1, delta=0.05, rule="When(enough)")
+    )
+
+
+# What is promised.
+
+CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": None, "evaluations": 1234}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"guarantee": "asymptotic"}, ["With probability at least 95%", "asymptotically", "every look paid for"]),
+        ({"guarantee": "credible"}, ["With posterior probability at least 95%", "no guarantee", "normal"]),
+        ({"guarantee": "published"}, ["The published rule was met", "no guarantee at level delta"]),
+        ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
+        ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
+        ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
+        ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
+        ({"k": 3}, ["Certain: everyone is in the set"]),
+    ],
+)
+def test_a_promise_names_what_it_rests_on_and_what_was_spent(options, words):
+    top = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **(CONFIDENT | options))
+    assert "\n" not in top.promise
+    assert all(word in top.promise for word in words)
+    assert "0.1" in top.promise or "Certain" in top.promise
+    assert top.promise.endswith("It took 1,234 evaluations.")
+    assert str(top).splitlines()[-1] == top.promise
+
+
+@pytest.mark.parametrize("stopped", ["budget", "time", "rule", "finished", "interrupted"])
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_without_being_confident_nothing_is_promised(stopped, epsilon):
+    options = {"stopped": stopped, "epsilon": epsilon, "delta": epsilon, "rule": "When(enough)", "guarantee": "exact"}
+    promise = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **options).promise
+    assert promise.startswith("Nothing is promised: ")
+    assert ("before epsilon=0.1 was reached at delta=0.1" in promise) == (
+        epsilon is not None and stopped != "interrupted"
+    )
+    assert promise.endswith("It took 50 evaluations of a budget of 50.")
+
+
+def test_where_calls_are_counted_the_price_is_in_calls():
+    assert top_k([1.0, 0.0], [0.1, 0.1], counting="calls", budget=70).promise.endswith(
+        "It took 60 calls of a budget of 70, 50 evaluations."
+    )
+
+
+def test_the_published_rule_is_not_called_a_guarantee():
+    game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+    top = topshap.identify(game, k=2, epsilon=0.1, algorithm="cmcs@k", random_state=0)
+    assert (top.stopped, top.guarantee) == ("confident", "published")
+    assert "no guarantee at level delta" in top.promise
+
+
+def test_a_result_for_a_fixed_budget_has_no_guarantee(random_game):
+    top = topshap.identify(random_game(8), k=2, budget=60, guarantee="credible", value_range=(-9, 9), random_state=0)
+    assert (top.guarantee, top.epsilon, top.delta, top.value_range) == (None, None, None, (-9.0, 9.0))
+    assert top.promise.startswith("Nothing is promised: the budget was spent. It took 60")
 
 
 def test_an_exact_result_shows_no_errors():
@@ -255,4 +318,4 @@ def test_an_exact_result_shows_no_errors():
 
 def test_a_long_name_is_cut_to_keep_the_columns():
     lines = str(top_k([2.0, 1.0], [0.1, 0.1], k=1, player_names=("x" * 90, "y"))).splitlines()
-    assert max(map(len, lines[1:])) < 70
+    assert max(map(len, lines[1:-1])) < 70

@@ -204,6 +204,12 @@ class Race:
             deterministic=self._ledger.deterministic,
             empty=task.empty,
             grand=task.grand,
+            guarantee=None
+            if self._epsilon is None
+            else self._guarantee
+            if self._rule is None
+            else self._rule.guarantee,
+            value_range=self._value_range,
         )
 
     def _answer(self, values: Values) -> None:
@@ -216,21 +222,27 @@ class Race:
             self._finish_exactly()
             return
         if self.n_players == 1:  # values vary, but there is nobody to compare with
-            self.stopped = "budget"
+            self.stopped = "finished"
             return
         try:
             batch = next(rounds) if starting else rounds.send(answer)
         except StopIteration:
-            self.stopped = "budget"
-            if self._ledger.complete and not cut:  # it ended because there is nothing more to ask
+            if self._confident():
+                self.stopped = "confident"
+            elif self._ledger.complete and not cut:  # it ended because there is nothing more to ask
                 self._finish_exactly()
+            else:
+                self.stopped = "budget" if cut or self._ledger.remaining == 0 else "finished"
             return
-        if self._rule is not None and self._rule(self.standing, self.k):
+        if self._rule is not None and self._confident():
             self.stopped = "confident"
         elif cut:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
         else:
             self._request(batch)
+
+    def _confident(self) -> bool:
+        return self._rule is not None and self._rule(self.standing, self.k)
 
     def _request(self, batch: Coalitions) -> None:
         """Note what the algorithm wants to know, and which of it has to be paid for."""

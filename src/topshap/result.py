@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
+from topshap import promise
 from topshap._validation import check_probability
 from topshap.statistics.bounds import two_sided_quantile
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
@@ -16,9 +17,16 @@ from topshap.statistics.posterior import probability_in_top_k, probability_of_se
 if TYPE_CHECKING:
     import pandas as pd
 
+    from topshap.stopping import Promised
     from topshap.typing import Matrix, Players, Values
 
-Stopped: TypeAlias = Literal["budget", "confident", "exact", "interrupted"]
+Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
+"""Why a race ended.
+
+``"budget"``: it is spent. ``"confident"``: what `epsilon` and `delta` ask for is reached. ``"exact"``: all coalitions
+are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of the user's was met. ``"finished"``:
+the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +50,7 @@ class TopK:
        2  bmi         2
       --
        3  sex         1
+    Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
     """
 
     players: Players
@@ -61,7 +70,8 @@ class TopK:
     epsilon: float | None
     delta: float | None
     stopped: Stopped
-    """Why the race ended: ``"budget"``, ``"confident"``, ``"exact"`` or ``"interrupted"``."""
+    """Why the race ended: ``"budget"``, ``"confident"``, ``"exact"``, ``"time"``, ``"rule"``, ``"finished"`` or
+    ``"interrupted"``."""
     algorithm: str
     counting: str
     empty: float
@@ -70,6 +80,13 @@ class TopK:
     """v(grand coalition): what they add up to."""
     deterministic: bool = True
     """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
+    guarantee: Promised | None = None
+    """What a confident answer rests on: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
+    published rule, which is no guarantee. None where no `epsilon` was asked for."""
+    value_range: tuple[float, float] | None = None
+    """The range of values that was stated and checked, None if there was none."""
+    rule: str | None = None
+    """The criterion of the user's own that might have ended the race, as text."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -90,6 +107,24 @@ class TopK:
     def names(self) -> tuple[str, ...]:
         """Names of the top k, best first; their indices as text where the players have no names."""
         return tuple(self._name(i) for i in self.players)
+
+    @property
+    def promise(self) -> str:
+        """What may be relied on, under which assumptions, and what it took: one line of words.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+        >>> options = {"k": 2, "epsilon": 0.1, "algorithm": "cmcs@k", "random_state": 0}
+        >>> topshap.identify(game, budget=100, **options).promise
+        'Nothing is promised: the budget was spent before epsilon=0.1 was reached at delta=0.05.
+        It took 100 evaluations of a budget of 100.'
+        >>> topshap.identify(game, guarantee="credible", **options).promise
+        'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1:
+        no guarantee, as estimates count as normal and looks as free. It took ... evaluations.'
+        """
+        return promise.in_words(self)
 
     def interval(self, level: float = 0.95) -> Matrix:
         """Return an interval for every player's Shapley value, shape (n, 2); unbounded where nothing is known."""
@@ -142,7 +177,7 @@ class TopK:
         return frame
 
     def __str__(self) -> str:
-        """Return a leaderboard: the top k, the border, and those next to it."""
+        """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
         order = self._order()
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))
@@ -154,16 +189,12 @@ class TopK:
                 lines.append("  --")
         if len(shown) < self.n_players:
             lines.append(f"      ... {self.n_players - len(shown)} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.promise])
 
     def _headline(self) -> str:
-        why = {
-            "exact": "exact: all coalitions are known",
-            "budget": "the budget is spent",
-            "confident": f"stopped by itself at epsilon={self.epsilon}, delta={self.delta}",
-            "interrupted": "not finished",
-        }[self.stopped]
-        sure = "" if self.stopped == "exact" else f", {_in_words(self.confidence)} sure of the set"
+        exact = self.stopped == "exact"
+        why = ("exact: " if exact else "") + promise.why_it_ended(self)
+        sure = "" if exact else f", {_in_words(self.confidence)} sure of the set"
         noisy = "" if self.deterministic else ", values vary"
         return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure}{noisy})"
 
