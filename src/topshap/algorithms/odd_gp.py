@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FIRST_SHARE = 0.3
 """The part of the budget that is spent before anything is known."""
+FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
+"""Iterations on the hyper-parameters at first, after each batch, and at the end."""
 CANDIDATES = 300
 """At least as many pairs are compared before some of them are chosen."""
 LISTED_PAIRS = 2**15
@@ -81,13 +83,15 @@ class OddGP(Algorithm[KnownStanding]):
         first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if active else budget
         lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
         batches = self._batches(budget - (len(pairs.x) - 1))
+        iterations = FIRST_FIT
         for batch in batches:
             if not lasted:
                 break
-            surrogate.learn(pairs.x, pairs.odd, pairs.even, last=False)
+            surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
             lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
-        surrogate.learn(pairs.x, pairs.odd, pairs.even, last=True)
+            iterations = REFIT
+        surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
         standing.set(*surrogate.shapley_values())
         if lasted and left_over and (noise or len(pairs.keys) < there_are):
             yield unused_pairs(task.n, set() if noise else pairs.keys, 1, task.rng)[:1]

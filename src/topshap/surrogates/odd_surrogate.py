@@ -37,33 +37,36 @@ class OddSurrogate:
         Chooses the pairs that the hyper-parameters are fitted to, where there are many.
     noise
         Whether values vary from call to call, so that what is left over in a pair is noise.
+    max_pairs
+        The process is conditioned on at most this many pairs; those beyond correct what it says.
     """
 
-    def __init__(self, rng: np.random.Generator, *, noise: bool = False) -> None:
-        self._rng, self._noise = rng, noise
+    def __init__(self, rng: np.random.Generator, *, noise: bool = False, max_pairs: int = MAX_PAIRS) -> None:
+        self._rng, self._noise, self._max_pairs = rng, noise, max_pairs
         self._parameters: Values | None = None
-        self._unit = 1.0
+        self.unit = 1.0
+        """The root mean square of g, in which the posterior counts."""
         self._rest: tuple[Matrix, Values]
         self.posterior: OddPosterior
 
-    def learn(self, x: Matrix, g: Values, e: Values, *, last: bool) -> None:
-        """Fit the hyper-parameters, thoroughly the first and the last time, and condition on all pairs.
+    def learn(self, x: Matrix, g: Values, e: Values, *, iterations: int = 25) -> None:
+        """Fit the hyper-parameters for some iterations from where they are, and condition on all pairs.
 
         `x` are pairs as signs, `g` and `e` their odd and even parts; the first is that of the grand coalition. If there
-        are more than `MAX_PAIRS`, they are to be in random order, and those beyond correct what the model says.
+        are more than `max_pairs`, they are to be in random order.
         """
         n = x.shape[1]
         with_even = n <= EVEN_PART_UP_TO
-        self._rest = x[MAX_PAIRS:], g[MAX_PAIRS:]
-        x, g, e = x[:MAX_PAIRS], g[:MAX_PAIRS], e[:MAX_PAIRS]
+        most = self._max_pairs
+        self._rest = x[most:], g[most:]
+        x, g, e = x[:most], g[:most], e[:most]
         m = len(x)
-        self._unit = float(np.sqrt(np.mean(g**2))) or 1.0
-        data = observe(x, g / self._unit, (e - e.mean()) / self._unit if with_even else None)
+        self.unit = float(np.sqrt(np.mean(g**2))) or 1.0
+        data = observe(x, g / self.unit, (e - e.mean()) / self.unit if with_even else None)
         at_most = int(np.clip(3 * n, 150, 600))
         rows = np.arange(m)
         if m > at_most:
             rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: at_most - 1]])
-        iterations = 25 if self._parameters is None else (15 if last else 5)
         kernel, self._parameters = fit(data, rows, own=with_even, iterations=iterations, start=self._parameters)
         self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
 
@@ -75,7 +78,7 @@ class OddSurrogate:
         units of their expected deviation, if that is above 1, and by 1 + n / m for the hyper-parameters that were
         learned from the same pairs.
         """
-        posterior, unit = self.posterior, self._unit
+        posterior, unit = self.posterior, self.unit
         m, n = posterior.x.shape
         values = posterior.shapley_values
         if not self._noise:
@@ -98,7 +101,7 @@ class OddSurrogate:
         rest, n = x.shape
         if rest == 0:
             return values, covariance
-        left_over = g - self._unit * np.concatenate([self.posterior.predict(part) for part in np.array_split(x, 8)])
+        left_over = g - self.unit * np.concatenate([self.posterior.predict(part) for part in np.array_split(x, 8)])
         inside = x > 0
         sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
         weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])

@@ -1,0 +1,146 @@
+"""The surrogate's Shapley values, corrected by its errors in pairs that were drawn with known chances.
+
+With the pairs T drawn independently, T with the chance pi_T, and r_T the residual of T when the surrogate predicts it
+from all other pairs,
+
+    phi = Shapley values of the smooth prediction + sum over drawn T of A_T (g_T - prediction_T)
+                                                  + sum over drawn T of A_T r_T (1 / pi_T - 1).
+
+The first sum puts in what is known, the second estimates what is not by what a drawn pair would have been off had it
+not been drawn. For chances and hyper-parameters that do not depend on the values this is unbiased, whatever the game.
+
+A difference phi_i - phi_j gets a_T = A_Ti - A_Tj from the pairs that separate i and j, which is |a_T| = c(|T|) times a
+sign. So every sum over pairs of a_T squared is a matrix of all i and j at once: (sum_T h_T - X' diag(h) X) / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+from scipy.special import stdtrit
+
+from topshap.designs.poisson import separation
+from topshap.surrogates.shapley_integrals import pair_functional
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topshap.surrogates.odd_posterior import OddPosterior
+    from topshap.surrogates.odd_surrogate import OddSurrogate
+    from topshap.typing import Matrix, Values
+
+POOLED_FREEDOM = 6.0
+"""The pooled variance counts as much as this many pairs of a difference's own."""
+SIZE_FREEDOM = 8.0
+"""In the mean square of a size, that of all sizes counts as much as this many pairs."""
+_PERFECT = 1e-10
+"""Residuals whose squares are below this part of the mean square of g are a perfect fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Estimates of the Shapley values, and the variances of all their differences."""
+
+    estimates: Values
+    variances: Matrix
+    """The variance of phi_i - phi_j."""
+    degrees: Matrix
+    """Its degrees of freedom."""
+    mean_squares: Values
+    """The mean square of the residuals by size, 0 .. n."""
+
+    def lower_bounds(self, level: float) -> Matrix:
+        """Return bounds of phi_i - phi_j from below, each wrong with probability `level` asymptotically."""
+        gaps = self.estimates[:, None] - self.estimates
+        return gaps + stdtrit(self.degrees, level) * np.sqrt(self.variances)
+
+    def covariance(self) -> Matrix:
+        """Return the covariance of the estimates, which add up to a known number, that belongs to the variances."""
+        rows = self.variances - self.variances.mean(axis=0)
+        return -0.5 * (rows - rows.mean(axis=1)[:, None])
+
+
+def correct(surrogate: OddSurrogate, x: Matrix, g: Values, chance: Values) -> Corrected:
+    """Return the corrected Shapley values, given all pairs drawn so far and the chance each of them had.
+
+    The surrogate has learned from the first of the pairs, those beyond are predicted. The first pair is that of the
+    grand coalition, with a chance of 1.
+    """
+    posterior, unit = surrogate.posterior, surrogate.unit
+    m, n = x.shape
+    learned = len(posterior.x)
+    smooth = posterior.kernel.functional(posterior.x, residual=False).T @ posterior.weights
+    prediction = posterior.predict(x)
+    scaled = g / unit
+    inverse = _inverse(posterior)
+    residual = scaled - prediction
+    residual[:learned] = posterior.weights / np.diag(inverse)
+    odds = (1.0 - chance) / chance
+    estimates = smooth + pair_functional(x).T @ (scaled - prediction + residual * odds)
+
+    sizes = (x > 0).sum(axis=1)
+    weight = separation(n)[sizes]
+    mean_squares = residual_mean_squares(residual[1:], sizes[1:], n, unseen=float(np.max(estimates**2)) / 4.0)
+    by_pair = (weight / chance) ** 2 * (1.0 - chance)
+    own = _over_separated(x, by_pair * residual**2)
+    pooled = _over_separated(x, by_pair * mean_squares[sizes])
+    fourth = _over_separated(x, (by_pair * residual**2) ** 2)
+    freedom = np.where(own > 0.0, own**2 / np.maximum(fourth, np.finfo(float).tiny), 0.0)
+    variances = (freedom * own + POOLED_FREEDOM * pooled) / (freedom + POOLED_FREEDOM) * (1.0 + 2.0 * n / m)
+    variances += np.maximum(_shared(posterior, inverse, (weight / chance * (1.0 - chance))[:learned]), 0.0)
+    np.fill_diagonal(variances, 0.0)
+    return Corrected(
+        estimates=unit * (estimates + (2.0 * scaled[0] - estimates.sum()) / n),
+        variances=unit**2 * variances,
+        degrees=freedom + POOLED_FREEDOM,
+        mean_squares=unit**2 * mean_squares,
+    )
+
+
+def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, unseen: float) -> Values:
+    """Return the mean square of the residuals for sizes 0 .. n, s and n - s together, shrunk towards that of all.
+
+    A perfect fit is not certainty: then one more residual, the root of `unseen`, is allowed for.
+    """
+    squares = residual**2
+    overall = float(np.mean(squares)) if len(squares) else unseen
+    if np.max(squares, initial=0.0) <= _PERFECT:
+        overall = unseen / (len(squares) + 1.0)
+    smaller = np.minimum(sizes, n - sizes)
+    count = np.bincount(smaller, minlength=n + 1)
+    total = np.bincount(smaller, weights=squares, minlength=n + 1)
+    shrunk = (total + SIZE_FREEDOM * overall) / (count + SIZE_FREEDOM)
+    s = np.arange(n + 1)
+    return np.asarray(shrunk[np.minimum(s, n - s)])
+
+
+def _over_separated(x: Matrix, values: Values) -> Matrix:
+    """Return, for all i and j, the sum of the values of the pairs that separate them."""
+    return np.maximum((values.sum() - (x * values[:, None]).T @ x) / 2.0, 0.0)
+
+
+def _inverse(posterior: OddPosterior) -> Matrix:
+    inverse, _ = linalg.lapack.dpotri(posterior.factor, lower=1)
+    return np.asarray(inverse + np.tril(inverse, -1).T)
+
+
+def _shared(posterior: OddPosterior, inverse: Matrix, weight: Values) -> Matrix:
+    """Return the variance of phi_i - phi_j that comes from residuals that depend on each other.
+
+    r_t depends on whether u was drawn, and r_u on whether t was: their covariance is estimated by the product of the
+    residuals of t and u when both are left out, times (K^-1_tu)^2 / (K^-1_tt K^-1_uu).
+    """
+    diagonal, weights = np.diag(inverse), posterior.weights
+    both = np.outer(diagonal, diagonal)
+    square = inverse**2
+    determinant = np.maximum(both - square, 1e-12 * both)
+    left_out = (diagonal * weights[:, None] - inverse * weights) / determinant
+    shared = square / both * left_out * left_out.T
+    np.fill_diagonal(shared, 0.0)
+    signed = posterior.x * weight[:, None] / 2.0
+    product = signed.T @ shared @ signed
+    own = np.diag(product)
+    return np.asarray(own[:, None] + own - product - product.T)
