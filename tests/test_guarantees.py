@@ -117,3 +117,37 @@ def test_a_guarantee_that_an_algorithm_cannot_give_is_refused_with_the_names_of_
     with pytest.raises(ParameterError, match=f"stop by itself with guarantee='{guarantee}'") as refusal:
         topshap.identify(GAME, k=2, algorithm=name, **options)
     assert all(repr(other) in str(refusal.value) for other in able)
+
+
+# Never more than all coalitions.
+
+UNLIMITED = [
+    (name, guarantee)
+    for name, algorithm in ALGORITHMS.items()
+    for guarantee in algorithm.guarantees
+    if not algorithm.needs_budget and name != "odd-gp"
+]
+
+
+@pytest.mark.parametrize(("algorithm", "guarantee"), UNLIMITED)
+def test_ties_end_in_the_exact_answer_after_all_coalitions_at_the_latest(counted, algorithm, guarantee):
+    for game, k in ((topshap.games.AllOrNothingGame(5), 2), (topshap.games.AdditiveGame([1.0, 1.0, 0.0, 0.0]), 1)):
+        asked = counted(game)
+        options = {"epsilon": 0.0, "guarantee": guarantee, "algorithm": algorithm, "random_state": 0}
+        top = topshap.identify(asked, k=k, **options)
+        assert top.stopped in ("exact", "confident")
+        assert len(set(asked.asked)) == len(asked.asked) == top.evaluations <= 2**game.n_players
+        assert topshap.metrics.inclusion_exclusion_error(game.shapley_values(), top.players) < 1e-9
+
+
+@pytest.mark.parametrize(("algorithm", "guarantee"), UNLIMITED)
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_small_games_end_with_the_right_answer(random_game, counted, n, algorithm, guarantee):
+    for k in range(1, n + 1):
+        game = counted(random_game(n, seed=n))
+        options = {"epsilon": 0.0, "guarantee": guarantee, "algorithm": algorithm, "random_state": 0}
+        top = topshap.identify(game, k=k, **options)
+        assert len(set(game.asked)) == len(game.asked) == top.evaluations <= 2**n
+        assert top.stopped in ("exact", "confident")
+        if top.stopped == "exact":
+            assert topshap.metrics.inclusion_exclusion_error(game.game.shapley_values(), top.players) < 1e-9

@@ -11,8 +11,8 @@ import topshap
 from topshap.algorithms import ALGORITHMS, CMCS, Algorithm
 from topshap.coalitions import keys
 from topshap.errors import GameError, ParameterError, RaceError, TopshapError
-from topshap.race import default_budget
 from topshap.statistics.standing import MeanStanding
+from topshap.terms import default_budget
 
 
 def finish(race, game):

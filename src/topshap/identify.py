@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from topshap._validation import refuse, resolve_n_players
+from topshap.progress import progress_bar
 from topshap.race import Race
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from topshap.algorithms import Algorithm
     from topshap.ledger import Counting
     from topshap.result import TopK
-    from topshap.stopping import Guarantee
+    from topshap.stopping import Criterion, Guarantee
     from topshap.typing import Game
 
 
@@ -27,10 +29,12 @@ def identify(
     delta: float = 0.05,
     guarantee: Guarantee = "asymptotic",
     value_range: tuple[float, float] | None = None,
+    stop: Criterion | Callable[[Race], bool] | None = None,
     algorithm: str | Algorithm[Any] = "auto",
     counting: Counting = "distinct",
     player_names: Iterable[str] | None = None,
     random_state: Any = None,
+    progress: bool = False,
 ) -> TopK:
     """Find the k players with the highest Shapley values.
 
@@ -45,7 +49,8 @@ def identify(
         How many players to find.
     budget
         How many evaluations may be spent, at least 2. By default 50 per player, or all 2**n coalitions if that is less;
-        no limit if `epsilon` is given.
+        no limit if `epsilon` or `stop` is given. Without a limit it ends at the latest when all coalitions are known,
+        unless every access is paid for (``counting="calls"``, or values that vary).
     epsilon
         Stop as soon as the returned set has an inclusion-exclusion error of at most `epsilon`, with a probability of
         at least 1 - `delta`. With a budget too, whichever comes first.
@@ -60,6 +65,10 @@ def identify(
         the place of ``"asymptotic"``; it is no guarantee, and the result says so.
     value_range
         The lowest and the highest value that a coalition may have. A value outside is an error.
+    stop
+        What else ends it, after the batch in which it is met: a criterion from `topshap.stopping`, for example
+        ``TimeLimit(60)``, several of them composed with ``&`` and ``|``, or a function of the `Race`. Budget and
+        `epsilon` hold as well: whichever comes first.
     algorithm
         ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an algorithm with parameters of your own.
     counting
@@ -70,6 +79,8 @@ def identify(
         One name per player; by default the game's attribute ``player_names``, if it has one.
     random_state
         A seed or a numpy Generator. The same seed gives the same result, bit for bit.
+    progress
+        Whether to show a progress bar. Needs the extra ``topshap[progress]``.
 
     Returns
     -------
@@ -100,6 +111,7 @@ def identify(
         delta=delta,
         guarantee=guarantee,
         value_range=value_range,
+        stop=stop,
         algorithm=algorithm,
         counting=counting,
         deterministic=bool(getattr(game, "deterministic", True)),
@@ -107,6 +119,12 @@ def identify(
         random_state=random_state,
         _owner="identify",
     )
-    while not race.done:
-        race.tell(game(race.ask()))
+    with progress_bar(race) if progress else nullcontext(_nothing) as show:
+        while not race.done:
+            race.tell(game(race.ask()))
+            show()
     return race.result()
+
+
+def _nothing() -> None:
+    """Show nothing."""

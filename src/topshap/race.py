@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap import algorithms
-from topshap._validation import (
-    check_choice,
-    check_int,
-    check_names,
-    check_probability,
-    check_range,
-    check_real,
-    check_rng,
-    check_values,
-    check_within,
-    refuse,
-)
+from topshap._validation import check_choice, check_int, check_names, check_rng, check_values, check_within
+from topshap.algorithms import Task
 from topshap.errors import RaceError
 from topshap.exact import shapley_from_table
 from topshap.ledger import Bill, Ledger
 from topshap.result import TopK
 from topshap.statistics.standing import KnownStanding
-from topshap.stopping import GUARANTEES
+from topshap.terms import agree, algorithm_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from topshap.algorithms import Algorithm, Rounds, Task
+    from topshap.algorithms import Algorithm, Rounds
     from topshap.ledger import Counting
     from topshap.result import Stopped
     from topshap.statistics.standing import Standing
-    from topshap.stopping import Guarantee, StoppingRule
+    from topshap.stopping import Criterion, Guarantee, StoppingRule
     from topshap.typing import Coalitions, Values
-
-
-ENUMERABLE_PLAYERS = 30
-"""A race without any limit is expected to end by knowing all coalitions only up to this many players."""
 
 
 class Race:
@@ -54,8 +40,8 @@ class Race:
     k
         How many to find.
     budget
-        How many evaluations may be spent, at least 2: the empty and the grand coalition come first. None chooses
-        `default_budget`, or no limit if `epsilon` is given.
+        How many evaluations may be spent, at least 2: the empty and the grand coalition come first. By default 50 per
+        player, or all 2**n coalitions if that is less; no limit if `epsilon` or `stop` is given.
     epsilon
         Stop as soon as the inclusion-exclusion error is confidently at most this.
     delta
@@ -64,6 +50,8 @@ class Race:
         What that has to rest on: ``"asymptotic"``, ``"credible"`` or ``"exact"``, see `topshap.identify`.
     value_range
         The lowest and the highest value that a coalition may have; a value outside is an error.
+    stop
+        Another criterion, or a function of the race, that ends the race when it is met: see `topshap.stopping`.
     algorithm
         A name from `topshap.algorithms.ALGORITHMS`, an algorithm with parameters of your own, or ``"auto"``.
     counting
@@ -75,6 +63,8 @@ class Race:
         One name per player, for messages and results.
     random_state
         A seed or a numpy Generator; the same seed gives the same race.
+    clock
+        What tells the time in seconds, for `topshap.stopping.TimeLimit`.
 
     Examples
     --------
@@ -96,46 +86,44 @@ class Race:
         delta: float = 0.05,
         guarantee: Guarantee = "asymptotic",
         value_range: tuple[float, float] | None = None,
+        stop: Criterion | Callable[[Race], bool] | None = None,
         algorithm: str | Algorithm[Any] = "auto",
         counting: Counting = "distinct",
         deterministic: bool = True,
         player_names: Iterable[str] | None = None,
         random_state: Any = None,
+        clock: Callable[[], float] = monotonic,
         _owner: str = "Race",
     ) -> None:
         n = check_int("n_players", n_players, owner=_owner, low=1)
         self.n_players = n
         self.k = check_int("k", k, owner=_owner, low=1, high=n)
         check_choice("counting", counting, ("distinct", "calls"), owner=_owner)
-        check_choice("guarantee", guarantee, GUARANTEES, owner=_owner)
-        if budget is not None:
-            budget = check_int("budget", budget, owner=_owner, low=2)
-        elif epsilon is None:
-            budget = default_budget(n)
+        self.counting, self.deterministic = counting, deterministic
         self.player_names = check_names(player_names, n, owner=_owner)
-        delta = check_probability("delta", delta, owner=_owner)
-        if epsilon is not None:
-            epsilon = check_real("epsilon", epsilon, owner=_owner, low=0.0)
-        if value_range is not None:
-            value_range = check_range("value_range", value_range, owner=_owner)
-        elif epsilon is not None and guarantee == "exact":
-            _refuse_if_endless(n, budget, enumerates=counting == "distinct" and deterministic, owner=_owner)
-        self.stopped: Stopped | None = None
-        self._ledger = Ledger(n, budget, counting, deterministic=deterministic)
-        self._epsilon, self._delta, self._guarantee = epsilon, delta, guarantee
-        self._value_range = value_range
-        enumerable = counting == "distinct" and deterministic and epsilon is None and (budget or 0) >= 2**n
-        self._algorithm = _choose(
-            algorithm, n, budget, guarantee=None if epsilon is None else guarantee, enumerable=enumerable, owner=_owner
+        self._terms = agree(
+            n,
+            budget=budget,
+            epsilon=epsilon,
+            delta=delta,
+            guarantee=guarantee,
+            value_range=value_range,
+            stop=stop,
+            ends_at_all_coalitions=counting == "distinct" and deterministic,
+            owner=_owner,
         )
-        self._rule: StoppingRule | None = None
-        if epsilon == 0.0 and counting == "calls" and budget is None:
-            must_be = "above 0 with counting='calls' and no budget, since a tie would then never end"
-            refuse("epsilon", epsilon, owner=_owner, must_be=must_be)
+        self._algorithm = algorithm_for(self._terms, n, algorithm, owner=_owner)
         self._rng = check_rng(random_state, owner=_owner)
+        self._ledger = Ledger(n, self._terms.budget, counting, deterministic=deterministic)
+        self.stopped: Stopped | None = None
+        """Why the race ended, None while it has not: see `TopK.stopped`."""
+        self.rule: StoppingRule | None = None
+        """The rule that says when it is confident, None before the first answer and where nothing is promised."""
+        self._looks = self._terms.confidence is not None or self._terms.stop is not None
         self._task: Task | None = None
         self._standing: Standing | None = None
         self._rounds: Rounds | None = None
+        self._clock, self._start_time = clock, clock()
         self._request(np.array([[False] * n, [True] * n]))
 
     @property
@@ -154,9 +142,38 @@ class Race:
         return self._ledger.calls
 
     @property
+    def spent(self) -> int:
+        """How much of a budget is gone: evaluations or calls, as they are counted."""
+        return self._ledger.spent
+
+    @property
     def budget(self) -> int | None:
         """What may be spent, None without a limit."""
         return self._ledger.budget
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the value of every coalition is known; never so if values vary from call to call."""
+        return self._ledger.complete
+
+    @property
+    def seconds(self) -> float:
+        """How long it is since the race was made."""
+        return self._clock() - self._start_time
+
+    @property
+    def confident(self) -> bool:
+        """Whether the current top k is, by its rule, what `epsilon` and `delta` ask for; or even exact."""
+        if self.stopped is not None:
+            return self.stopped in ("confident", "exact")
+        return self.rule is not None and self.rule(self.standing, self.k)
+
+    @property
+    def completion(self) -> float:
+        """About how much of the race is done, from 0 to 1: as much as of whichever way to end is furthest."""
+        if self.done or self._standing is None:
+            return float(self.done)
+        return self._terms.completion(self)
 
     @property
     def standing(self) -> Standing:
@@ -176,15 +193,15 @@ class Race:
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
         checked = check_values(values, self._asked, self.player_names)
-        if self._value_range is not None:
-            check_within(checked, self._value_range, self._asked, self.player_names)
+        if self._terms.value_range is not None:
+            check_within(checked, self._terms.value_range, self._asked, self.player_names)
         self._answer(checked)
         while self.stopped is None and not self._bill.unpaid:
             self._answer(np.empty(0))
 
     def result(self) -> TopK:
         """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
-        standing, task = self.standing, self._task
+        standing, task, terms = self.standing, self._task, self._terms
         if task is None:
             raise RaceError("This race has not started.")
         return TopK(
@@ -196,20 +213,17 @@ class Race:
             evaluations=self.evaluations,
             calls=self.calls,
             budget=self.budget,
-            epsilon=self._epsilon,
-            delta=None if self._epsilon is None else self._delta,
+            epsilon=task.epsilon,
+            delta=task.delta,
+            guarantee=terms.guarantee if self.rule is None else self.rule.guarantee,
+            value_range=terms.value_range,
             stopped=self.stopped or "interrupted",
+            rule=None if terms.stop is None else repr(terms.stop),
             algorithm=self._algorithm.name,
-            counting=self._ledger.counting,
-            deterministic=self._ledger.deterministic,
+            counting=self.counting,
+            deterministic=self.deterministic,
             empty=task.empty,
             grand=task.grand,
-            guarantee=None
-            if self._epsilon is None
-            else self._guarantee
-            if self._rule is None
-            else self._rule.guarantee,
-            value_range=self._value_range,
         )
 
     def _answer(self, values: Values) -> None:
@@ -218,31 +232,31 @@ class Race:
         cut = len(answer) < len(self._batch)
         starting = self._rounds is None
         rounds = self._rounds or self._start(answer)
-        if self._ledger.complete and (self._ledger.counting == "distinct" or self.n_players == 1):
-            self._finish_exactly()
+        if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
+            self._stop_as("exact")
             return
         if self.n_players == 1:  # values vary, but there is nobody to compare with
-            self.stopped = "finished"
+            self._stop_as("finished")
             return
         try:
             batch = next(rounds) if starting else rounds.send(answer)
         except StopIteration:
-            if self._confident():
-                self.stopped = "confident"
-            elif self._ledger.complete and not cut:  # it ended because there is nothing more to ask
-                self._finish_exactly()
-            else:
-                self.stopped = "budget" if cut or self._ledger.remaining == 0 else "finished"
+            self._end(cut=cut)
             return
-        if self._rule is not None and self._confident():
-            self.stopped = "confident"
-        elif cut:
+        if cut:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
-        else:
-            self._request(batch)
+        self._request(batch)
+        if self._looks and (ended := self._terms.verdict(self)) is not None:
+            self._stop_as(ended)
 
-    def _confident(self) -> bool:
-        return self._rule is not None and self._rule(self.standing, self.k)
+    def _end(self, *, cut: bool) -> None:
+        """End the race since the algorithm has: as confident if it may be, as out of budget only if it is."""
+        if self._ledger.complete and not cut:  # it ended because there is nothing more to ask
+            self._stop_as("exact")
+        elif self.confident:
+            self._stop_as("confident")
+        else:
+            self._stop_as("budget" if cut or self._ledger.remaining == 0 else "finished")
 
     def _request(self, batch: Coalitions) -> None:
         """Note what the algorithm wants to know, and which of it has to be paid for."""
@@ -253,7 +267,8 @@ class Race:
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()
-        task = algorithms.Task(
+        confidence = self._terms.confidence
+        task = Task(
             n=self.n_players,
             k=self.k,
             rng=self._rng,
@@ -261,65 +276,21 @@ class Race:
             empty=empty,
             grand=grand,
             ledger=self._ledger,
-            epsilon=self._epsilon,
-            delta=None if self._epsilon is None else self._delta,
-            guarantee=self._guarantee,
-            value_range=self._value_range,
+            epsilon=None if confidence is None else confidence.epsilon,
+            delta=None if confidence is None else confidence.delta,
+            guarantee="asymptotic" if confidence is None else confidence.guarantee,
+            value_range=self._terms.value_range,
+            watched=self._terms.stop is not None,
         )
         self._task = task
-        self._rule = None if self._epsilon is None else self._algorithm.stopping_rule(task)
+        self.rule = None if confidence is None else self._algorithm.stopping_rule(task)
         self._standing = self._algorithm.standing(task)
         self._rounds = self._algorithm.rounds(task, self._standing)
         return self._rounds
 
-    def _finish_exactly(self) -> None:
-        exact = KnownStanding(self.standing.tie_order, shapley_from_table(self._ledger.table()))
-        exact.set(exact.estimates, np.zeros((self.n_players, self.n_players)))
-        self._standing = exact
-        self.stopped = "exact"
-
-
-def default_budget(n_players: int) -> int:
-    """Return the budget of a race that is given none: 50 evaluations per player, or all coalitions if that is less.
-
-    Examples
-    --------
-    >>> default_budget(5), default_budget(14)
-    (32, 700)
-    """
-    return min(2**n_players, 50 * n_players)
-
-
-def _choose(
-    algorithm: str | Algorithm[Any],
-    n: int,
-    budget: int | None,
-    *,
-    guarantee: Guarantee | None,
-    enumerable: bool,
-    owner: str,
-) -> Algorithm[Any]:
-    """Return the algorithm to run: the one that was asked for, if it can do what it has to."""
-    auto = isinstance(algorithm, str) and algorithm == "auto"
-    asked_for = None if auto else algorithms.make(algorithm, owner=owner)
-    if enumerable:
-        return algorithms.Enumeration()
-    chosen = asked_for or algorithms.choose(n_players=n, budget=budget, guarantee=guarantee)
-    if guarantee is not None and guarantee not in chosen.guarantees:
-        able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if guarantee in kind.guarantees)
-        must_be = f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
-        refuse("algorithm", algorithm, owner=owner, must_be=must_be)
-    if budget is None and chosen.needs_budget:
-        must_be = f"given with algorithm {chosen.name!r}, which plans for the whole of it"
-        refuse("budget", budget, owner=owner, must_be=must_be)
-    return chosen
-
-
-def _refuse_if_endless(n: int, budget: int | None, *, enumerates: bool, owner: str) -> None:
-    """Refuse an exact guarantee that could rest on nothing: neither on a range nor on knowing all coalitions."""
-    if not enumerates:
-        must_be = "given for guarantee='exact', unless coalitions are counted once and always have the same value"
-        refuse("value_range", None, owner=owner, must_be=must_be)
-    if budget is None and n > ENUMERABLE_PLAYERS:
-        must_be = f"given for guarantee='exact' with more than {ENUMERABLE_PLAYERS} players and no budget"
-        refuse("value_range", None, owner=owner, must_be=must_be)
+    def _stop_as(self, stopped: Stopped) -> None:
+        if stopped == "exact":
+            exact = KnownStanding(self.standing.tie_order, shapley_from_table(self._ledger.table()))
+            exact.set(exact.estimates, np.zeros((self.n_players, self.n_players)))
+            self._standing = exact
+        self.stopped = stopped

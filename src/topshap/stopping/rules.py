@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
-from scipy.special import ndtr
 
 from topshap._validation import check_int, check_probability, check_real
 from topshap.statistics.bounds import clt_interval
@@ -93,76 +92,12 @@ class SeparatedBorder:
 
     def completion(self, standing: Standing, k: int) -> float:
         """Return about which part of the evaluations that the rule takes has been spent."""
-        return 1.0 if self(standing, k) else _completion(standing, k, self._bound(standing), self.epsilon)
+        return 1.0 if self(standing, k) else border_completion(standing, k, self._bound(standing), self.epsilon)
 
     def _bound(self, standing: Standing) -> float:
         if not isinstance(standing, BoundedStanding):
             raise TypeError(f"SeparatedBorder needs a standing with a method 'worst_bound', not {standing!r}.")
         return standing.worst_bound()
-
-
-@dataclass(frozen=True)
-class Credible:
-    """Stop when the estimates, taken as normal, leave a probability of at most delta for a larger error than epsilon.
-
-    The probabilities that phi_i - phi_j < -epsilon are added up over i in the top k and j in the rest, under a normal
-    distribution with the standing's estimates and covariance (its standard errors alone where it has no covariance).
-    This is the cheapest rule, works with every algorithm that gives standard errors, and is no guarantee: it
-    takes these for right, and looks after every batch without paying for it.
-
-    Parameters
-    ----------
-    epsilon
-        The allowed inclusion-exclusion error.
-    delta
-        The allowed posterior probability of a larger error.
-    min_samples
-        Never stop before every player was sampled this often, where the standing counts samples.
-
-    Examples
-    --------
-    >>> import topshap
-    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
-    >>> top = topshap.identify(game, k=2, epsilon=0.1, guarantee="credible", algorithm="greedy-cmcs", random_state=0)
-    >>> sorted(top.players.tolist()), top.stopped
-    ([0, 1], 'confident')
-    """
-
-    epsilon: float
-    delta: float
-    min_samples: int = 30
-
-    def __post_init__(self) -> None:
-        check_real("epsilon", self.epsilon, owner="Credible", low=0.0)
-        check_probability("delta", self.delta, owner="Credible")
-        check_int("min_samples", self.min_samples, owner="Credible", low=2)
-
-    @property
-    def guarantee(self) -> Promised:
-        """Credible: a probability under the model, no guarantee."""
-        return "credible"
-
-    def __call__(self, standing: Standing, k: int) -> bool:
-        """Return whether the probability of a larger error is at most delta."""
-        if k == standing.n_players:
-            return True
-        if _sampled(standing, self.min_samples) < 1.0:
-            return False
-        return probability_of_larger_error(standing, k, self.epsilon) <= self.delta
-
-    def completion(self, standing: Standing, k: int) -> float:
-        """Return about which part of the evaluations that the rule takes has been spent.
-
-        The logarithm of a normal tail falls in proportion to the number of samples.
-        """
-        if self(standing, k):
-            return 1.0
-        probability = probability_of_larger_error(standing, k, self.epsilon)
-        if not 0.0 < probability < 1.0:  # nothing is known yet, or only the samples are too few
-            part = 0.0 if probability != 0.0 else 1.0
-        else:
-            part = math.log(probability) / math.log(self.delta)
-        return min(part, _sampled(standing, self.min_samples), NEARLY_DONE)
 
 
 @dataclass(frozen=True)
@@ -217,10 +152,10 @@ class OverlappingIntervals:
         """Return about which part of the evaluations that the rule takes has been spent."""
         if self(standing, k):
             return 1.0
-        sampled = _sampled(standing, self.min_samples)
+        sampled = part_sampled(standing, self.min_samples)
         if k == standing.n_players:
             return min(sampled, NEARLY_DONE)
-        return min(sampled, _completion(standing, k, -self._overlap(standing, k), self.epsilon))
+        return min(sampled, border_completion(standing, k, -self._overlap(standing, k), self.epsilon))
 
     def _overlap(self, standing: Standing, k: int) -> float:
         top, rest = standing.partition(k)
@@ -228,43 +163,21 @@ class OverlappingIntervals:
         return float(np.max(upper[rest]) - np.min(lower[top]))
 
 
-def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> float:
-    """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon), nan where not known.
-
-    Examples
-    --------
-    >>> from topshap.statistics.standing import KnownStanding
-    >>> standing = KnownStanding(np.arange(3), np.zeros(3))
-    >>> standing.set(np.array([3.0, 1.0, 0.0]), np.diag([0.5, 0.5, 0.5]))
-    >>> round(probability_of_larger_error(standing, 1, 0.0), 4)
-    0.0241
-    """
-    top, rest = standing.partition(k)
-    estimates, variances, covariance = standing.estimates, standing.std_errors**2, standing.covariance()
-    ahead = estimates[top][:, None] - estimates[rest] + epsilon
-    variance = apart = variances[top][:, None] + variances[rest]
-    if covariance is not None:
-        variance = apart - 2.0 * covariance[np.ix_(top, rest)]
-        # An estimated covariance may be too large to be one; that is no certainty.
-        variance = np.where(variance > 0.0, variance, apart)
-    certain = np.where(ahead >= 0.0, np.inf, -np.inf)
-    z = np.divide(ahead, np.sqrt(variance), out=certain, where=variance != 0.0)
-    return float(ndtr(-z).sum())
-
-
-def _sampled(standing: Standing, min_samples: int) -> float:
+def part_sampled(standing: Standing, min_samples: int) -> float:
     """Return which part of its least number of samples the player with the fewest has, 1 if no samples are counted."""
     return min(1.0, standing.counts.min() / min_samples) if isinstance(standing, MeanStanding) else 1.0
 
 
-def _completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:
+def border_completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:
     """Return about which part of the evaluations has been spent that bring the lowest bound up to -epsilon.
 
     The bound is the estimated difference less a half-width, which has to shrink to difference + epsilon, and shrinks
     with the root of the number of samples.
     """
+    if bound >= -epsilon:
+        return NEARLY_DONE
+    if not math.isfinite(bound):
+        return 0.0
     top, rest = standing.partition(k)
     gap = max(0.0, float(standing.estimates[top].min() - standing.estimates[rest].max()))
-    if math.isnan(bound) or math.isinf(bound):
-        return 0.0
     return min(NEARLY_DONE, ((gap + epsilon) / (gap - bound)) ** 2)
