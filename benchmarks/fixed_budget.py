@@ -114,10 +114,10 @@ def border_coverage(top: topshap.TopK, exact: topshap.typing.Values, depth: int 
     return held
 
 
-def ratio(results: Mapping[Cell, Outcome], cells: Iterable[Cell], rival: str) -> float:
-    """Return the geometric mean over games of our error over the rival's."""
+def ratio(results: Mapping[Cell, Outcome], cells: Iterable[Cell], rival: str, *, perfect: bool = False) -> float:
+    """Return the geometric mean over games of our error over the rival's, or of no error at all if `perfect`."""
     logs = [
-        np.log((results[cell].error + ADDED) / (rival_error(results, cell, rival) + ADDED))
+        np.log(((0.0 if perfect else results[cell].error) + ADDED) / (rival_error(results, cell, rival) + ADDED))
         for cell in cells
         if cell.algorithm == OURS
     ]
@@ -147,6 +147,8 @@ def print_errors(results: Mapping[Cell, Outcome], rivals: Sequence[str]) -> None
             row.append(f"{mean:>11.2f}{ratio(results, cells, rival):>9.3f}")
         row.append(f"{ratio(results, cells, BEST):>14.3f}  {np.mean([o.seconds for o in ours]):.3f}")
         print(*row)
+    perfect = ", ".join(f"{ratio(results, results, rival, perfect=True):.3f} ({rival})" for rival in (*RIVALS, BEST))
+    print(f"\nNo error at all would have the ratios {perfect}.")
 
 
 def print_calibration(results: Mapping[Cell, Outcome]) -> None:

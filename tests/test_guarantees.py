@@ -125,7 +125,7 @@ UNLIMITED = [
     (name, guarantee)
     for name, algorithm in ALGORITHMS.items()
     for guarantee in algorithm.guarantees
-    if not algorithm.needs_budget and name != "odd-gp"
+    if not algorithm.needs_budget
 ]
 
 

@@ -112,7 +112,7 @@ class Race:
             ends_at_all_coalitions=counting == "distinct" and deterministic,
             owner=_owner,
         )
-        self._algorithm = algorithm_for(self._terms, n, algorithm, owner=_owner)
+        self._algorithm = algorithm_for(self._terms, n, algorithm, deterministic=deterministic, owner=_owner)
         self._rng = check_rng(random_state, owner=_owner)
         self._ledger = Ledger(n, self._terms.budget, counting, deterministic=deterministic)
         self.stopped: Stopped | None = None

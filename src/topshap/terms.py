@@ -118,7 +118,7 @@ def default_budget(n_players: int) -> int:
     return min(2**n_players, 50 * n_players)
 
 
-def algorithm_for(terms: Terms, n: int, algorithm: Any, *, owner: str) -> Algorithm[Any]:
+def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, owner: str) -> Algorithm[Any]:
     """Return the algorithm to run: the one that was asked for, if it can keep the terms."""
     auto = isinstance(algorithm, str) and algorithm == "auto"
     asked_for = None if auto else algorithms.make(algorithm, owner=owner)
@@ -133,6 +133,11 @@ def algorithm_for(terms: Terms, n: int, algorithm: Any, *, owner: str) -> Algori
     if terms.budget is None and chosen.needs_budget:
         must_be = f"given with algorithm {chosen.name!r}, which plans for the whole of it"
         refuse("budget", None, owner=owner, must_be=must_be)
+    if chosen.max_players is not None and n > chosen.max_players:
+        must_be = f"one for more than {chosen.max_players} players: this game has {n}"
+        refuse("algorithm", algorithm, owner=owner, must_be=must_be)
+    if not deterministic and not chosen.takes_noise:
+        refuse("algorithm", algorithm, owner=owner, must_be="one for a game that is not deterministic")
     return chosen
 
 

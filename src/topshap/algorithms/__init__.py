@@ -19,6 +19,7 @@ from topshap.algorithms.gap_e import GapE
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.kernelshap import KernelSHAP
 from topshap.algorithms.odd_gp import OddGP
+from topshap.algorithms.odd_gp_at_k import OddGPAtK
 from topshap.algorithms.samplingshap_at_k import SamplingSHAPAtK
 from topshap.algorithms.sar import SAR
 from topshap.algorithms.stratified_svarm import StratifiedSVARM
@@ -43,6 +44,7 @@ __all__ = [
     "Independent",
     "KernelSHAP",
     "OddGP",
+    "OddGPAtK",
     "Rounds",
     "SameLength",
     "SamplingSHAPAtK",
@@ -56,6 +58,7 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
     algorithm.name: algorithm
     for algorithm in (
         OddGP,
+        OddGPAtK,
         CMCS,
         GreedyCMCS,
         CMCSAtK,

@@ -81,6 +81,10 @@ class Algorithm(ABC, Generic[StandingT]):
     """What a race of this algorithm that stops by itself can rest on."""
     needs_budget: ClassVar[bool] = False
     """Whether it plans for the whole budget, and so cannot run without one."""
+    takes_noise: ClassVar[bool] = True
+    """Whether the values of the game may vary from call to call."""
+    max_players: ClassVar[int | None] = None
+    """The largest game it can be run on, None for any."""
 
     @abstractmethod
     def standing(self, task: Task) -> StandingT:

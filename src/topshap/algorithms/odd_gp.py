@@ -59,6 +59,7 @@ class OddGP(Algorithm[KnownStanding]):
     """
 
     name: ClassVar[str] = "odd-gp"
+    needs_budget: ClassVar[bool] = True
 
     def __init__(self, *, active_rounds: int = 4, min_batch: int = 1) -> None:
         self.active_rounds = check_int("active_rounds", active_rounds, owner="OddGP", low=0)

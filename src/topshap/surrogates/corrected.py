@@ -58,7 +58,12 @@ class Corrected:
         return gaps + stdtrit(self.degrees, level) * np.sqrt(self.variances)
 
     def covariance(self) -> Matrix:
-        """Return the covariance of the estimates, which add up to a known number, that belongs to the variances."""
+        """Return the covariance of the estimates, which add up to a known number, that belongs to the variances.
+
+        It is nan where nothing is known about a difference.
+        """
+        if np.isinf(self.variances).any():
+            return np.full_like(self.variances, np.nan)
         rows = self.variances - self.variances.mean(axis=0)
         return -0.5 * (rows - rows.mean(axis=1)[:, None])
 
@@ -91,6 +96,8 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, chance: Values) -> Co
     freedom = np.where(own > 0.0, own**2 / np.maximum(fourth, np.finfo(float).tiny), 0.0)
     variances = (freedom * own + POOLED_FREEDOM * pooled) / (freedom + POOLED_FREEDOM) * (1.0 + 2.0 * n / m)
     variances += np.maximum(_shared(posterior, inverse, (weight / chance * (1.0 - chance))[:learned]), 0.0)
+    # All pairs that separate two players weigh 2 in all: if not all were drawn and none tells, nothing is known.
+    variances[(pooled <= 0.0) & (_over_separated(x, weight) < 2.0 - 1e-9)] = np.inf
     np.fill_diagonal(variances, 0.0)
     return Corrected(
         estimates=unit * (estimates + (2.0 * scaled[0] - estimates.sum()) / n),

@@ -49,8 +49,8 @@ def nodes_needed(rho: Values, tolerance: float = 1e-13) -> int:
 
     Examples
     --------
-    >>> nodes_needed(np.full(1000, 0.0015)), nodes_needed(np.full(14, 0.5))
-    (6, 7)
+    >>> nodes_needed(np.full(1000, 0.0003)), nodes_needed(np.full(14, 0.5))
+    (4, 7)
     """
     exact = max(2, (len(rho) + 1) // 2)
     q = np.arange(2, min(MAX_NODES, exact) + 1)
