@@ -63,6 +63,8 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
         picked[step] = best
         deviation = np.sqrt(variance[best])
         shift = (joint[best] - steps[:step, best] @ steps[:step]) / deviation
+        limit = np.sqrt(variance)  # no covariance exceeds this, but with next to no variance left rounding errors do
+        shift = np.clip(shift, -limit, limit)
         effect -= np.outer(effect[:, best] / deviation, shift)
         steps[step] = shift
         variance = np.maximum(variance - shift**2, 1e-10)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LISTED = 200_000
 """Sizes with at most this many sets may be listed completely."""
 
+_PLENTY = 2**62
+"""More pairs than this are as good as endless."""
+
 
 def draw_pairs(n: int, count: int, exponent: float, rng: np.random.Generator) -> Coalitions:
     """Draw distinct complement pairs, sizes with weight (s (n - s))^-exponent.
@@ -28,7 +31,7 @@ def draw_pairs(n: int, count: int, exponent: float, rng: np.random.Generator) ->
     Within a size, sets are cut from random permutations, so that all players occur about equally often.
     """
     sizes = np.arange(1, n // 2 + 1)
-    available = np.array([pairs_of_size(n, int(s)) for s in sizes], dtype=np.float64)
+    available = np.array([min(pairs_of_size(n, int(s)), _PLENTY) for s in sizes], dtype=np.float64)
     weights = (4.0 * sizes * (n - sizes) / n**2) ** -exponent * np.where(2 * sizes == n, 0.5, 1.0)
     counts = fill(count, weights, available, rng)
     drawn = [draw_of_size(n, int(s), int(c), rng) for s, c in zip(sizes, counts, strict=True) if c > 0]

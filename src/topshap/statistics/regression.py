@@ -97,4 +97,4 @@ def _inverse_on_zero_sums(normal: Matrix) -> Matrix:
             return np.asarray(linalg.cho_solve(factor, np.eye(n))) - 1.0 / (n * scale)
     except linalg.LinAlgError:
         pass  # fewer rows than players: the shortest solution below
-    return np.asarray(linalg.pinvh(centred))
+    return np.asarray(linalg.pinvh(centred, rtol=1e-9))

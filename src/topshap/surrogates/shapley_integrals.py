@@ -121,14 +121,14 @@ def pair_prior(variances: Values) -> Matrix:
     variance times the outer product of `pair_functional` needs only the number of pairs with one or two given players.
     """
     n = len(variances) - 1
-    weight = shapley_weights(n)
     s = np.arange(n + 1)
-    inside, outside = 2.0 * weight, -2.0 * weight[::-1]
-    one = _choose(n - 1, s - 1) * inside**2 + _choose(n - 1, s) * outside**2
+    inside = np.log(2.0) + _log_shapley_weights(n)  # in logarithms, since the counts of pairs are huge
+    outside = inside[::-1]
+    one = np.exp(_log_choose(n - 1, s - 1) + 2.0 * inside) + np.exp(_log_choose(n - 1, s) + 2.0 * outside)
     two = (
-        _choose(n - 2, s - 2) * inside**2
-        + 2.0 * _choose(n - 2, s - 1) * inside * outside
-        + _choose(n - 2, s) * outside**2
+        np.exp(_log_choose(n - 2, s - 2) + 2.0 * inside)
+        - 2.0 * np.exp(_log_choose(n - 2, s - 1) + inside + outside)
+        + np.exp(_log_choose(n - 2, s) + 2.0 * outside)
     )
     # Every pair was met twice, once from each of its halves.
     covariance = np.full((n, n), (variances * two).sum() / 2.0)
@@ -145,15 +145,19 @@ def shapley_weights(n: int) -> Values:
     >>> shapley_weights(3).round(4)
     array([0.    , 0.3333, 0.1667, 0.3333])
     """
-    s = np.arange(1, n + 1)
-    weights = np.zeros(n + 1)
-    weights[1:] = np.exp(gammaln(s) + gammaln(n - s + 1) - gammaln(n)) / n
+    weights = np.exp(_log_shapley_weights(n))
     weights.flags.writeable = False
     return weights
 
 
-def _choose(n: int, k: NDArray[np.integer]) -> Values:
+def _log_shapley_weights(n: int) -> Values:
+    s = np.arange(1, n + 1)
+    return np.concatenate([[-np.inf], gammaln(s) + gammaln(n - s + 1) - gammaln(n) - np.log(n)])
+
+
+def _log_choose(n: int, k: NDArray[np.integer]) -> Values:
+    """Return the logarithm of the number of sets of k out of n, which is that of 0 for k outside 0 .. n."""
     valid = (k >= 0) & (k <= n)
     inside = np.where(valid, k, 0)
     log_count = gammaln(n + 1) - gammaln(inside + 1) - gammaln(max(n, 0) - inside + 1)
-    return np.asarray(np.where(valid, np.exp(log_count), 0.0))
+    return np.asarray(np.where(valid, log_count, -np.inf))
