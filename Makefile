@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit format reproduce overhead clean
+.PHONY: help demo test lint types unit format reproduce overhead high-order large clean
 
 help: ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,12 @@ reproduce: $(VENV)/.test ## the published figures, with GAMES=dir BASELINES=dir
 overhead: $(VENV)/.test ## microseconds per access of every algorithm
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/overhead.py --players 1000 --budget 20000 --repeats 1
+
+high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, with GAMES=dir
+	$(BIN)/python benchmarks/tree_surrogates.py --games $(GAMES)
+
+large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
+	$(BIN)/python benchmarks/large_games.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
