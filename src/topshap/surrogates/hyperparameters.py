@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from topshap.typing import Matrix, Values
 
 LARGEST_RELEVANCE = 3.0
-BASE, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(8)
+BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """Where each parameter stands in the vector; everything from OWN on is one number per player."""
 
 
@@ -35,14 +35,10 @@ class Observations:
     g: Values
     e: Values | None
     """The even part, centred; None where it is not used."""
-    linear: float
-    """The prior variance of a linear coefficient."""
     left_over: float
     """The variance of g that a linear fit leaves over."""
     main_effects: Values
     """h: the centred logarithm of the main effects."""
-    fitted: Values
-    """The linear fit of g."""
 
     @property
     def n_players(self) -> int:
@@ -57,17 +53,14 @@ def observe(x: Matrix, g: Values, e: Values | None) -> Observations:
     normal = x.T @ x
     normal[np.diag_indices(n)] += (1e-3 if plenty else 1e-2) * m
     effects = linalg.solve(normal, x.T @ g, assume_a="pos")
-    fitted = x @ effects
-    left_over = max(float(np.var(g - fitted)) * m / max(m - n, m / 4), 1e-7)
+    left_over = max(float(np.var(g - x @ effects)) * m / max(m - n, m / 4), 1e-7)
     strength = np.log(np.abs(effects) + 0.1 * np.abs(effects).mean() + 1e-9)
     return Observations(
         x=x,
         g=g,
         e=None if e is None else e - e.mean(),
-        linear=(100.0 if plenty else 1.0) / n,
         left_over=left_over,
         main_effects=strength - strength.mean(),
-        fitted=fitted,
     )
 
 
@@ -76,19 +69,13 @@ class Objective:
 
     def __init__(self, data: Observations, rows: np.ndarray, *, own: bool) -> None:
         self._data = data
-        n = data.n_players
         self.prior_mean, self.prior_deviation, self.bounds = priors(data, own=own)
         self._x = data.x[rows]
         self._extremeness = extremeness(self._x)
-        few = len(rows) < 2 * n <= len(data.x)
-        # Too few rows to see the linear part beside the rest: the parameters are fitted to what the linear fit leaves.
-        odd = data.g[rows] - data.fitted[rows] if few else data.g[rows]
-        linear = data.left_over / len(data.x) if few else data.linear
-        self._parts: list[tuple[Values, Matrix | float, int, int, int]] = [
-            (odd, linear * (self._x @ self._x.T), 1, SMOOTH, RESIDUAL)
-        ]
+        self._alike = self._x @ self._x.T
+        self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
         if data.e is not None:
-            self._parts.append((data.e[rows], 10.0 * _even_variance(data), -1, EVEN_SMOOTH, EVEN_RESIDUAL))
+            self._parts.append((data.e[rows], -1, EVEN_SMOOTH, EVEN_RESIDUAL))
 
     def __call__(self, parameters: Values) -> tuple[float, Values]:
         """Return the objective and its gradient."""
@@ -100,18 +87,21 @@ class Objective:
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))
-        for observed, fixed, sign, scale_at, residual_at in self._parts:
+        linear, constant = np.exp(parameters[LINEAR]), 10.0 * _even_variance(self._data)
+        for observed, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
             kernel, other = grow - sign * shrink, grow + sign * shrink
             norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
             scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
-            covariance = (scale / norm) * kernel + fixed
+            covariance = (scale / norm) * kernel + (linear * self._alike if sign > 0 else constant)
             covariance[np.diag_indices(len(x))] += residual
             likelihood, slope = _gaussian(covariance, observed)
             if slope is None:
                 return 1e10, total_gradient
             value += likelihood
             with_kernel, on_diagonal = np.vdot(slope, kernel), np.diag(slope) * residual
+            if sign > 0:
+                total_gradient[LINEAR] += linear * np.vdot(slope, self._alike)
             total_gradient[scale_at] += scale / norm * with_kernel
             total_gradient[residual_at] += on_diagonal.sum()
             total_gradient[SLOPE] += on_diagonal @ self._extremeness
@@ -152,6 +142,7 @@ def priors(data: Observations, *, own: bool) -> tuple[Values, Values, list[tuple
     scale_bounds = (np.log(1e-9), np.log(1e3))
     rows = [
         (np.log(1.5 / n), 1.5, (np.log(0.02 / n), np.log(2.0))),
+        (np.log(10.0 / n), 2.0, (np.log(1e-6 / n), np.log(1e3 / n))),
         (np.log(2.0 * data.left_over), 3.0, scale_bounds),
         (np.log(data.left_over / 4.0), 1.0, scale_bounds),
         (np.log(even), 3.0, scale_bounds),
@@ -183,7 +174,7 @@ def fit(
     kernel = OddKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[SMOOTH])),
-        linear=data.linear,
+        linear=float(np.exp(parameters[LINEAR])),
         residual_level=float(np.exp(parameters[RESIDUAL])),
         residual_slope=float(parameters[SLOPE]),
     )
