@@ -263,10 +263,11 @@ def test_auto_enumerates_what_the_budget_covers_and_chooses_the_best_otherwise(r
         return topshap.identify(random_game(n), k=2, random_state=0, **options).algorithm
 
     assert chosen(5) == "enumeration"
-    assert chosen(10) == "greedy-cmcs"
-    assert chosen(10, budget=100) == "greedy-cmcs"
-    assert chosen(10, epsilon=0.5) == "cmcs@k"
-    assert chosen(5, counting="calls") == "greedy-cmcs"
+    assert chosen(10) == "odd-gp"
+    assert chosen(10, budget=100) == "odd-gp"
+    assert chosen(10, epsilon=0.5) == "odd-gp@k"
+    assert chosen(5, counting="calls") == "odd-gp"
+    assert chosen(5, stop=topshap.stopping.TimeLimit(60.0)) == "greedy-cmcs"
 
 
 def test_the_default_budget_is_reported(random_game):

@@ -125,7 +125,9 @@ def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, 
     if terms.enumerates:
         return algorithms.Enumeration()
     guarantee = terms.guarantee
-    chosen = asked_for or algorithms.choose(n_players=n, budget=terms.budget, guarantee=guarantee)
+    chosen = asked_for or algorithms.choose(
+        n_players=n, budget=terms.budget, guarantee=guarantee, deterministic=deterministic
+    )
     if guarantee is not None and guarantee not in chosen.guarantees:
         able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if guarantee in kind.guarantees)
         must_be = f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topshap._validation import refuse
 from topshap.algorithms.ablations import Identical, Independent, SameLength
 from topshap.algorithms.approshapley import ApproShapley
+from topshap.algorithms.auto import choose
 from topshap.algorithms.base import Algorithm, Rounds, Task
 from topshap.algorithms.bus import BUS
 from topshap.algorithms.cmcs import CMCS
@@ -26,8 +27,6 @@ from topshap.algorithms.stratified_svarm import StratifiedSVARM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from topshap.stopping import Guarantee
 
 __all__ = [
     "ALGORITHMS",
@@ -91,26 +90,3 @@ def make(algorithm: Any, *, owner: str = "make") -> Algorithm[Any]:
         names = ", ".join(repr(name) for name in ["auto", *ALGORITHMS])
         refuse("algorithm", algorithm, owner=owner, must_be=f"an Algorithm or one of {names}")
     return ALGORITHMS[algorithm]()
-
-
-def choose(
-    *,
-    n_players: int,  # noqa: ARG001 - for a rule that depends on it
-    budget: int | None,  # noqa: ARG001
-    guarantee: Guarantee | None,
-) -> Algorithm[Any]:
-    """Return what ``algorithm="auto"`` runs: the paper's best for a fixed budget and for a fixed confidence.
-
-    Without a `budget` it must be an algorithm that needs none; with a `guarantee`, in a race that stops by itself, one
-    that can give it. All coalitions are simply enumerated, without a choice, where the budget covers them.
-
-    Examples
-    --------
-    >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
-    'cmcs@k'
-    >>> choose(n_players=14, budget=500, guarantee=None).name
-    'greedy-cmcs'
-    """
-    if guarantee == "exact":
-        return Enumeration()
-    return GreedyCMCS() if guarantee is None else CMCSAtK()

@@ -1,0 +1,77 @@
+"""What ``algorithm="auto"`` runs, and why.
+
+For a fixed budget
+------------------
+1. A budget that covers all 2^n coalitions enumerates them: the answer is exact, and nothing is left to choose.
+2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
+   players alone or the grand coalition without each of them; from there on it is the Gaussian process.
+3. Beyond, `cmcs`: its time and memory for a round grow with n alone, those of the process with n times the budget.
+4. Without any budget, where a criterion of the user's own ends the race, `greedy-cmcs`, which plans nothing ahead;
+   beyond `PAIRWISE_PLAYERS` players `cmcs`, which follows no pairs.
+
+For a fixed confidence
+----------------------
+5. ``guarantee="asymptotic"`` or ``"credible"``: `odd-gp@k`, up to 1000 players and if the game is deterministic.
+6. Otherwise `cmcs@k` with the published rule (asymptotic), or `greedy-cmcs` and for more than `PAIRWISE_PLAYERS`
+   players `cmcs` (credible).
+7. ``guarantee="exact"``: all coalitions, in the order of their sizes.
+
+The measurements behind it are printed by ``benchmarks/fixed_budget.py`` (2 against `kernelshap`, `stratified-svarm`
+and `greedy-cmcs`), ``benchmarks/large_games.py`` (2 and 3, with ``--players 500 1000 2000``) and
+``benchmarks/fixed_confidence.py`` (5 and 6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topshap.algorithms.cmcs import CMCS
+from topshap.algorithms.cmcs_at_k import CMCSAtK
+from topshap.algorithms.enumeration import Enumeration
+from topshap.algorithms.greedy_cmcs import GreedyCMCS
+from topshap.algorithms.odd_gp import OddGP
+from topshap.algorithms.odd_gp_at_k import OddGPAtK
+
+if TYPE_CHECKING:
+    from topshap.algorithms.base import Algorithm
+    from topshap.stopping import Guarantee
+
+ODD_GP_PLAYERS = 2000
+"""The largest game for which the process is fitted."""
+PAIRWISE_PLAYERS = 2000
+"""The largest game in which the differences of all pairs of players are followed: these are n x n arrays."""
+
+
+def choose(
+    *, n_players: int, budget: int | None, guarantee: Guarantee | None, deterministic: bool = True
+) -> Algorithm[Any]:
+    """Return what ``algorithm="auto"`` runs; see the module for the rule in words.
+
+    Parameters
+    ----------
+    n_players
+        The number of players.
+    budget
+        What may be spent, None without a limit. A budget for all coalitions is not asked about: they are enumerated.
+    guarantee
+        What the answer of a race that stops by itself rests on, None for a race that does not.
+    deterministic
+        Whether a coalition has the same value every time.
+
+    Examples
+    --------
+    >>> choose(n_players=14, budget=500, guarantee=None).name
+    'odd-gp'
+    >>> choose(n_players=5000, budget=20_000, guarantee=None).name
+    'cmcs'
+    >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
+    'odd-gp@k'
+    """
+    sampling: Algorithm[Any] = GreedyCMCS() if n_players <= PAIRWISE_PLAYERS else CMCS()
+    if guarantee == "exact":
+        return Enumeration()
+    if guarantee is None:
+        return OddGP() if budget is not None and n_players <= ODD_GP_PLAYERS else sampling
+    if deterministic and n_players <= (OddGPAtK.max_players or n_players):
+        return OddGPAtK()
+    return CMCSAtK() if guarantee == "asymptotic" else sampling
