@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit format reproduce overhead high-order large clean
+.PHONY: help demo test lint types unit format confidence reproduce overhead high-order large clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,9 @@ format: $(VENV)/.test ## format and fix what can be fixed
 
 GAMES ?=
 BASELINES ?=
+confidence: $(VENV)/.test ## evaluations until confident, with GAMES=dir BASELINES=dir
+	$(BIN)/python benchmarks/fixed_confidence.py --games $(GAMES) --baselines $(BASELINES)
+
 reproduce: $(VENV)/.test ## the published figures, with GAMES=dir BASELINES=dir
 	$(BIN)/python benchmarks/reproduce.py --games $(GAMES) --baselines $(BASELINES)
 

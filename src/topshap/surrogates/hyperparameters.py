@@ -140,9 +140,12 @@ def priors(data: Observations, *, own: bool) -> tuple[Values, Values, list[tuple
     """Return prior means, prior deviations and bounds of all parameters."""
     n, even = data.n_players, _even_variance(data)
     scale_bounds = (np.log(1e-9), np.log(1e3))
+    # With few players the pairs say all about the linear part, and a flat prior does it no harm; with hundreds they do
+    # not, and in a game of high order a flat one drowns the rest in its noise.
+    linear = (100.0, 1.0) if own else (10.0, 2.0)
     rows = [
         (np.log(1.5 / n), 1.5, (np.log(0.02 / n), np.log(2.0))),
-        (np.log(10.0 / n), 2.0, (np.log(1e-6 / n), np.log(1e3 / n))),
+        (np.log(linear[0] / n), linear[1], (np.log(1e-6 / n), np.log(1e3 / n))),
         (np.log(2.0 * data.left_over), 3.0, scale_bounds),
         (np.log(data.left_over / 4.0), 1.0, scale_bounds),
         (np.log(even), 3.0, scale_bounds),
