@@ -126,7 +126,11 @@ def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, 
         return algorithms.Enumeration()
     guarantee = terms.guarantee
     chosen = asked_for or algorithms.choose(
-        n_players=n, budget=terms.budget, guarantee=guarantee, deterministic=deterministic
+        n_players=n,
+        budget=terms.budget,
+        guarantee=guarantee,
+        deterministic=deterministic,
+        bounded=terms.value_range is not None,
     )
     if guarantee is not None and guarantee not in chosen.guarantees:
         able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if guarantee in kind.guarantees)

@@ -14,7 +14,7 @@ from topshap.games import AdditiveGame, TableGame
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
 either_counting = pytest.mark.parametrize("counting", ["distinct", "calls"])
 
-PLANS_AHEAD = {"kernelshap", "odd-gp", "odd-gp@k"}
+PLANS_AHEAD = {"kernelshap", "odd-gp", "odd-gp@k", "swap@k"}
 """Asks for distinct coalitions only, so that it has nothing left to ask once it knows them all."""
 
 

@@ -24,6 +24,7 @@ from topshap.algorithms.odd_gp_at_k import OddGPAtK
 from topshap.algorithms.samplingshap_at_k import SamplingSHAPAtK
 from topshap.algorithms.sar import SAR
 from topshap.algorithms.stratified_svarm import StratifiedSVARM
+from topshap.algorithms.swap_at_k import SwapAtK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,7 @@ __all__ = [
     "SameLength",
     "SamplingSHAPAtK",
     "StratifiedSVARM",
+    "SwapAtK",
     "Task",
     "choose",
     "make",
@@ -58,6 +60,7 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
     for algorithm in (
         OddGP,
         OddGPAtK,
+        SwapAtK,
         CMCS,
         GreedyCMCS,
         CMCSAtK,

@@ -12,13 +12,14 @@ For a fixed budget
 For a fixed confidence
 ----------------------
 5. ``guarantee="asymptotic"`` or ``"credible"``: `odd-gp@k`, up to 1000 players and if the game is deterministic.
-6. Otherwise `cmcs@k` with the published rule (asymptotic), or `greedy-cmcs` and for more than `PAIRWISE_PLAYERS`
-   players `cmcs` (credible).
-7. ``guarantee="exact"``: all coalitions, in the order of their sizes.
+6. Otherwise, up to `PAIRWISE_PLAYERS` players, `swap@k` (asymptotic) or `greedy-cmcs` (credible).
+7. Beyond, `cmcs@k` with the published rule (asymptotic) or `cmcs` (credible).
+8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
+   coalitions, in the order of their sizes.
 
 The measurements behind it are printed by ``benchmarks/fixed_budget.py`` (2 against `kernelshap`, `stratified-svarm`
 and `greedy-cmcs`), ``benchmarks/large_games.py`` (2 and 3, with ``--players 500 1000 2000``) and
-``benchmarks/fixed_confidence.py`` (5 and 6).
+``benchmarks/fixed_confidence.py`` (5, 6 and 7).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.odd_gp import OddGP
 from topshap.algorithms.odd_gp_at_k import OddGPAtK
+from topshap.algorithms.swap_at_k import SwapAtK
 
 if TYPE_CHECKING:
     from topshap.algorithms.base import Algorithm
@@ -43,7 +45,12 @@ PAIRWISE_PLAYERS = 2000
 
 
 def choose(
-    *, n_players: int, budget: int | None, guarantee: Guarantee | None, deterministic: bool = True
+    *,
+    n_players: int,
+    budget: int | None,
+    guarantee: Guarantee | None,
+    deterministic: bool = True,
+    bounded: bool = False,
 ) -> Algorithm[Any]:
     """Return what ``algorithm="auto"`` runs; see the module for the rule in words.
 
@@ -57,6 +64,8 @@ def choose(
         What the answer of a race that stops by itself rests on, None for a race that does not.
     deterministic
         Whether a coalition has the same value every time.
+    bounded
+        Whether a range of the values is known.
 
     Examples
     --------
@@ -67,11 +76,14 @@ def choose(
     >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
     'odd-gp@k'
     """
-    sampling: Algorithm[Any] = GreedyCMCS() if n_players <= PAIRWISE_PLAYERS else CMCS()
+    pairwise = n_players <= PAIRWISE_PLAYERS
+    sampling: Algorithm[Any] = GreedyCMCS() if pairwise else CMCS()
     if guarantee == "exact":
-        return Enumeration()
+        return SwapAtK() if bounded and pairwise else Enumeration()
     if guarantee is None:
         return OddGP() if budget is not None and n_players <= ODD_GP_PLAYERS else sampling
     if deterministic and n_players <= (OddGPAtK.max_players or n_players):
         return OddGPAtK()
-    return CMCSAtK() if guarantee == "asymptotic" else sampling
+    if guarantee == "credible":
+        return sampling
+    return SwapAtK() if pairwise else CMCSAtK()

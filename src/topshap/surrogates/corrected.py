@@ -15,6 +15,7 @@ sign. So every sum over pairs of a_T squared is a matrix of all i and j at once:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ POOLED_FREEDOM = 6.0
 """The pooled variance counts as much as this many pairs of a difference's own."""
 SIZE_FREEDOM = 8.0
 """In the mean square of a size, that of all sizes counts as much as this many pairs."""
+ALMOST_SURE = 1.0 - 1e-12
+"""A chance above this counts as this, where its logarithm is taken."""
 _PERFECT = 1e-10
 """Residuals whose squares are below this part of the mean square of g are a perfect fit."""
 
@@ -51,11 +54,24 @@ class Corrected:
     """Its degrees of freedom."""
     mean_squares: Values
     """The mean square of the residuals by size, 0 .. n."""
+    jump: float
+    """How large a residual may be that was not seen."""
+    unseen: Matrix
+    """The weight in phi_i - phi_j of the pairs that were not drawn."""
+    missed: Matrix
+    """How many of these were to be expected in a sample as large as the one that was drawn."""
 
     def lower_bounds(self, level: float) -> Matrix:
-        """Return bounds of phi_i - phi_j from below, each wrong with probability `level` asymptotically."""
+        """Return bounds of phi_i - phi_j from below, each wrong with probability `level` asymptotically.
+
+        No variance is below what a few jumps would make of it that did not come up: a part of the pairs that were not
+        drawn, expected e times in the sample, stays out of it with probability exp(-e).
+        """
         gaps = self.estimates[:, None] - self.estimates
-        return gaps + stdtrit(self.degrees, level) * np.sqrt(self.variances)
+        width = -stdtrit(self.degrees, level) * np.sqrt(self.variances)
+        likely = math.log(1.0 / level)
+        part = likely / np.maximum(self.missed, likely)
+        return gaps - np.maximum(width, self.jump * part * self.unseen)
 
     def covariance(self) -> Matrix:
         """Return the covariance of the estimates, which add up to a known number, that belongs to the variances.
@@ -104,6 +120,9 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, chance: Values) -> Co
         variances=unit**2 * variances,
         degrees=freedom + POOLED_FREEDOM,
         mean_squares=unit**2 * mean_squares,
+        jump=unit * largest_jump(residual[1:], estimates),
+        unseen=np.maximum(2.0 - _over_separated(x, weight), 0.0),
+        missed=_over_separated(x, -np.log1p(-np.minimum(chance, ALMOST_SURE)) * odds),
     )
 
 
@@ -122,6 +141,24 @@ def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, uns
     shrunk = (total + SIZE_FREEDOM * overall) / (count + SIZE_FREEDOM)
     s = np.arange(n + 1)
     return np.asarray(shrunk[np.minimum(s, n - s)])
+
+
+def largest_jump(residual: Values, estimates: Values) -> float:
+    """Return how large a residual may be that was not seen.
+
+    As large as those that were, by the root of their fourth by their second moment, which is the size of the jumps
+    if there are few among many zeros; or as the differences between two players usually are. A game may look additive
+    for hundreds of coalitions before a rare one shows that it is not.
+
+    Examples
+    --------
+    >>> largest_jump(np.array([0.0, 0.0, 0.0, -5.0]), np.zeros(3))
+    5.0
+    """
+    squares = residual**2
+    second = float(squares.mean()) if len(squares) else 0.0
+    seen = float(np.mean(squares**2)) / second if second > 0.0 else 0.0
+    return math.sqrt(max(seen, 2.0 * float(np.var(estimates))))
 
 
 def _over_separated(x: Matrix, values: Values) -> Matrix:

@@ -1,0 +1,126 @@
+"""Bounds that hold at all times together."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm, t
+
+from topshap.statistics.balanced_rounds import balanced_rounds
+from topshap.statistics.confidence_sequences import (
+    asymptotic_multiplier,
+    empirical_bernstein_bound,
+    student_multiplier,
+)
+from topshap.statistics.swap_differences import Population
+
+
+def significantly_above(times, runs, level):
+    return binomtest(times, runs, level, alternative="greater").pvalue < 1e-3
+
+
+def test_the_multiplier_is_that_of_the_normal_mixture():
+    a, n = 2 * 0.001, 250.0
+    rho2 = (-2 * math.log(a) + math.log(1 - 2 * math.log(a))) / 100
+    squared = (1 + 1 / (n * rho2)) * math.log((n * rho2 + 1) / a**2)
+    assert asymptotic_multiplier(np.array([n]), 0.001)[0] == pytest.approx(math.sqrt(squared))
+    assert norm.isf(0.001) < math.sqrt(squared)  # looking at all times has its price
+
+
+def test_looking_after_every_sample_is_paid_for():
+    """1500 walks of 1000 steps; at level 0.1 at most 150 may ever be too high, a plain interval is in over 600."""
+    steps = np.random.default_rng(0).normal(size=(1500, 1000))
+    n = np.arange(1.0, 1001.0)
+    z = np.cumsum(steps, axis=1) / np.sqrt(n)
+    ever = (z[:, 9:] > asymptotic_multiplier(n, 0.1)[9:]).any(axis=1).sum()
+    assert not significantly_above(int(ever), 1500, 0.1)
+    assert (z[:, 9:] > norm.isf(0.1)).any(axis=1).sum() > 600
+
+
+def test_the_student_multiplier_is_as_unlikely_as_the_normal_one():
+    found = student_multiplier(np.array([2.0, 4.5, 4.5]), np.array([3.0, 7.5, 1e9]))
+    np.testing.assert_allclose(t.sf(found, [3.0, 7.5, 1e9]), norm.sf([2.0, 4.5, 4.5]), rtol=1e-6)
+
+
+def test_nothing_is_known_without_samples():
+    none = np.empty(0)
+    assert empirical_bernstein_bound(none, none, none, 0.05) == -math.inf
+
+
+@pytest.mark.parametrize("chance", [0.02, 0.5, 0.98])
+def test_the_bernstein_bound_is_right_at_all_times_together(chance):
+    """The best bound over 300 coins is above the truth in at most 10% of 500 runs."""
+    rng = np.random.default_rng(0)
+    ones = np.ones(300)
+    bounds = [
+        empirical_bernstein_bound((rng.random(300) < chance).astype(float), 0 * ones, ones, 0.1) for _ in range(500)
+    ]
+    assert not significantly_above(int(np.sum(np.array(bounds) > chance)), 500, 0.1)
+
+
+def test_samples_that_vary_little_are_bounded_more_tightly():
+    rng = np.random.default_rng(0)
+    ends, ones = np.zeros(400), np.ones(400)
+    calm = empirical_bernstein_bound(0.5 + 0.01 * rng.normal(size=400).clip(-1, 1), ends, ones, 0.01)
+    wild = empirical_bernstein_bound(rng.integers(2, size=400).astype(float), ends, ones, 0.01)
+    assert 0.5 - calm < (0.5 - wild) / 3
+
+
+# Rounds of one unit from each stratum.
+
+
+def random_strata(rng, sizes, kind):
+    if kind == "rare":
+        return [np.where(rng.random(size) < 0.05, -1.0, 0.1) for size in sizes]
+    return [rng.uniform(-1, 1, size) for size in sizes]
+
+
+def drawn(rng, strata, rounds):
+    units, where = [], []
+    for r in range(rounds):
+        for g, stratum in enumerate(strata):
+            if r == 0:
+                rng.shuffle(stratum)
+            if r < len(stratum):
+                units.append(stratum[r])
+                where.append(g)
+    return np.array(units), np.array(where)
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 6])
+def test_every_round_has_the_right_expectation_and_lies_in_its_interval(rounds):
+    """3000 orders: the mean of each round is known to 0.018 of its deviation, the bound is 4 of these."""
+    rng = np.random.default_rng(0)
+    strata = random_strata(rng, (1, 4, 9), "uniform")
+    population = Population(np.full(3, 1 / 3), np.array([1.0, 4.0, 9.0]), 1.0)
+    truth = np.mean([stratum.mean() for stratum in strata])
+    found = []
+    for _ in range(3000):
+        estimates, lows, widths = balanced_rounds(*drawn(rng, strata, rounds), population, 1.0)
+        assert ((estimates >= lows - 1e-12) & (estimates <= lows + widths + 1e-12)).all()
+        found.append(estimates)
+    found = np.array(found)
+    error = found.std(axis=0) / math.sqrt(len(found)) + 1e-12
+    np.testing.assert_array_less(np.abs(found.mean(axis=0) - truth), 4 * error)
+
+
+def test_as_many_rounds_as_every_open_stratum_has_units():
+    population = Population(np.full(3, 1 / 3), np.array([1.0, 4.0, 9.0]), 1.0)
+    where = np.array([0, 1, 1, 1, 2, 2, 2, 2])
+    assert len(balanced_rounds(np.ones(8), where, population, 1.0)[0]) == 3
+    assert len(balanced_rounds(np.ones(1), np.array([0]), population, 1.0)[0]) == 0
+
+
+@pytest.mark.parametrize("kind", ["uniform", "rare"])
+def test_the_exact_bound_of_a_difference_is_right_at_all_times_together(kind):
+    """At most 10% of 400 runs may ever have a bound above the truth, although all were looked at to the end."""
+    rng = np.random.default_rng(1)
+    sizes = (1, 10, 40, 60, 40, 10, 1)
+    population = Population(np.full(7, 1 / 7), np.array(sizes, dtype=float), 1.0)
+    wrong = 0
+    for _ in range(400):
+        strata = random_strata(rng, sizes, kind)
+        truth = np.mean([stratum.mean() for stratum in strata])
+        units, where = drawn(rng, strata, 60)
+        wrong += empirical_bernstein_bound(*balanced_rounds(units, where, population, 1.0), 0.1) > truth + 1e-12
+    assert not significantly_above(wrong, 400, 0.1)
