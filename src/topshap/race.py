@@ -11,6 +11,7 @@ from topshap._validation import check_choice, check_int, check_names, check_rng,
 from topshap.algorithms import Task
 from topshap.errors import RaceError
 from topshap.exact import shapley_from_table
+from topshap.history import Recorder
 from topshap.ledger import Bill, Ledger
 from topshap.result import TopK
 from topshap.statistics.standing import KnownStanding
@@ -123,6 +124,7 @@ class Race:
         self._task: Task | None = None
         self._standing: Standing | None = None
         self._rounds: Rounds | None = None
+        self._recorder = Recorder()
         self._clock, self._start_time = clock, clock()
         self._request(np.array([[False] * n, [True] * n]))
 
@@ -224,6 +226,7 @@ class Race:
             deterministic=self.deterministic,
             empty=task.empty,
             grand=task.grand,
+            history=self._recorder.history(self.evaluations, standing),
         )
 
     def _answer(self, values: Values) -> None:
@@ -245,6 +248,7 @@ class Race:
             return
         if cut:
             raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
+        self._recorder.note(self.evaluations, self.standing)
         self._request(batch)
         if self._looks and (ended := self._terms.verdict(self)) is not None:
             self._stop_as(ended)

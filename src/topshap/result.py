@@ -17,6 +17,7 @@ from topshap.statistics.posterior import probability_in_top_k, probability_of_se
 if TYPE_CHECKING:
     import pandas as pd
 
+    from topshap.history import History
     from topshap.stopping import Promised
     from topshap.typing import Matrix, Players, Values
 
@@ -87,6 +88,8 @@ class TopK:
     """The range of values that was stated and checked, None if there was none."""
     rule: str | None = None
     """The criterion of the user's own that might have ended the race, as text."""
+    history: History | None = field(default=None, repr=False)
+    """How the estimates came about, None where that is not known."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
