@@ -31,6 +31,8 @@ from topshap.metrics import inclusion_exclusion_error
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from topshap.typing import Game, Values
+
 
 class Cell(NamedTuple):
     """One algorithm on one game; `epsilon` is a part of v(N) - v(empty) if `relative`."""
@@ -53,17 +55,19 @@ class Outcome(NamedTuple):
 def run_cell(cell: Cell, runs: int) -> Outcome:
     """Run a cell with different seeds."""
     game = load_game(cell.path)
-    exact = game.shapley_values()
     epsilon = cell.epsilon * abs(game.values[-1] - game.values[0]) if cell.relative else cell.epsilon
-    evaluations, wrong = [], []
-    for seed in range(runs):
-        top = topshap.identify(
-            game, k=cell.k, epsilon=epsilon, delta=cell.delta, algorithm=cell.algorithm, random_state=seed
-        )
-        evaluations.append(top.evaluations)
-        error = inclusion_exclusion_error(exact, top.players)
-        wrong.append(error > epsilon + 1e-9 * float(np.abs(exact).max()))
-    return Outcome(evaluations, wrong)
+    return races(game, game.shapley_values(), cell.algorithm, k=cell.k, epsilon=epsilon, delta=cell.delta, runs=runs)
+
+
+def races(game: Game, exact: Values, algorithm: str, *, k: int, epsilon: float, delta: float, runs: int) -> Outcome:
+    """Run races that stop by themselves on a game whose Shapley values are known, with different seeds."""
+    tops = [
+        topshap.identify(game, k=k, epsilon=epsilon, delta=delta, algorithm=algorithm, random_state=seed)
+        for seed in range(runs)
+    ]
+    allowed = epsilon + 1e-9 * float(np.abs(exact).max())
+    wrong = [inclusion_exclusion_error(exact, top.players) > allowed for top in tops]
+    return Outcome([top.evaluations for top in tops], wrong)
 
 
 def published_calls(baselines: Path | None) -> dict[str, float]:

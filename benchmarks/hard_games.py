@@ -1,15 +1,16 @@
 """How often races that stop by themselves are wrong on games made to deceive them.
 
     python benchmarks/hard_games.py [--kinds near-tie rare-pivot ...] [--algorithms swap@k] [--delta 0.01 0.05 0.1]
+    python benchmarks/hard_games.py --kinds near-tie tie --epsilon 0
 
-Games are drawn at random, small enough for exact Shapley values. For every kind, algorithm and delta it prints the mean
-number of evaluations, how many of all coalitions that is, and how many runs had an inclusion-exclusion error above
-epsilon, with the Clopper-Pearson interval of that rate; then the worst single game. `--epsilon` is a part of the range
-of the Shapley values. The exit code is 1 if a rate is significantly above delta.
+Games are drawn at random, small enough for exact Shapley values. For every kind, algorithm, epsilon and delta it prints
+the mean number of evaluations, which part of all coalitions that is, and how many runs had an inclusion-exclusion error
+above epsilon, with the Clopper-Pearson interval of that rate; then the worst single game. The exit code is 1 if a rate
+is significantly above delta.
 
 near-tie      interactions and noise; the two players next to the border differ by 1% of the range
 tie           the same, but they do not differ
-rare-pivot    weights, and three players who add up to ten times as much in one coalition of 60 to 2000
+rare-pivot    weights, and three players who add up to ten times as much in one coalition of 128 to 1024
 all-rare      nobody contributes but in a few patterns of at least five others
 unanimity     sums of unanimity games of two to eight players
 voting        weighted majorities
@@ -26,14 +27,13 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from fixed_confidence import failure_rate
+from fixed_confidence import Outcome, failure_rate, races
 from scipy.stats import binomtest
 
 import topshap
 from topshap.coalitions import from_ids
 from topshap.exact import shapley_from_table
 from topshap.games import TableGame
-from topshap.metrics import inclusion_exclusion_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,13 +52,6 @@ class Cell(NamedTuple):
     delta: float
     epsilon: float
     players: int
-
-
-class Outcome(NamedTuple):
-    """What each run spent, and whether its error was larger than allowed."""
-
-    evaluations: list[int]
-    wrong: list[bool]
 
 
 def with_border_gap(table: Values, x: Coalitions, part: float) -> Values:
@@ -134,27 +127,25 @@ def run_cell(cell: Cell, runs: int) -> Outcome:
     game = TableGame(KINDS[cell.kind](x, rng))
     exact = game.shapley_values()
     epsilon = cell.epsilon * float(np.ptp(exact))
-    tops = [
-        topshap.identify(game, k=K, epsilon=epsilon, delta=cell.delta, algorithm=cell.algorithm, random_state=seed)
-        for seed in range(runs)
-    ]
-    allowed = epsilon + 1e-9 * float(np.abs(exact).max())
-    wrong = [inclusion_exclusion_error(exact, top.players) > allowed for top in tops]
-    return Outcome([top.evaluations for top in tops], wrong)
+    return races(game, exact, cell.algorithm, k=K, epsilon=epsilon, delta=cell.delta, runs=runs)
 
 
 def report(results: Mapping[Cell, Outcome]) -> bool:
     """Print a line for every kind, algorithm and delta; return whether no rate is significantly above delta."""
-    print(f"{'kind':<12}{'algorithm':<10}{'delta':>7}{'evaluations':>13}{'part':>7}   wrong{'worst game':>42}")
+    columns = f"{'evaluations':>13}{'part':>7}   wrong{'worst game':>42}"
+    print(f"{'kind':<12}{'algorithm':<10}{'epsilon':>8}{'delta':>7}{columns}")
     fine = True
-    groups: Iterable[tuple[str, str, float]] = dict.fromkeys((c.kind, c.algorithm, c.delta) for c in results)
-    for kind, algorithm, delta in groups:
-        cells = [c for c in results if (c.kind, c.algorithm, c.delta) == (kind, algorithm, delta)]
+    groups: Iterable[tuple[str, str, float, float]] = dict.fromkeys(
+        (c.kind, c.algorithm, c.epsilon, c.delta) for c in results
+    )
+    for kind, algorithm, epsilon, delta in groups:
+        group = (kind, algorithm, epsilon, delta)
+        cells = [c for c in results if (c.kind, c.algorithm, c.epsilon, c.delta) == group]
         wrong = [w for c in cells for w in results[c].wrong]
         spent = float(np.mean([results[c].evaluations for c in cells]))
         worst = max(cells, key=lambda c: sum(results[c].wrong))
         fine &= binomtest(sum(wrong), len(wrong), delta, alternative="greater").pvalue > 0.001
-        name = f"{kind:<12}{algorithm:<10}{delta:>7g}{spent:>13.0f}{spent / 2 ** cells[0].players:>7.2f}"
+        name = f"{kind:<12}{algorithm:<10}{epsilon:>8g}{delta:>7g}{spent:>13.0f}{spent / 2 ** cells[0].players:>7.2f}"
         print(f"{name}   {failure_rate(wrong)}   {worst.number}: {failure_rate(results[worst].wrong).strip()}")
     return fine
 
@@ -163,21 +154,23 @@ def main() -> int:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description="Failures of races that stop by themselves on deceptive games.")
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
-    parser.add_argument("--algorithms", nargs="+", default=["swap@k"])
+    parser.add_argument("--algorithms", nargs="+", default=["odd-gp@k", "swap@k"])
     parser.add_argument("--delta", type=float, nargs="+", default=[0.01, 0.05, 0.1])
-    parser.add_argument("--epsilon", type=float, default=0.002, help="part of the range of the Shapley values")
-    parser.add_argument("--players", type=int, default=11)
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[0.002], help="parts of the range of the values")
+    parser.add_argument("--players", type=int, default=10)
     parser.add_argument("--games", type=int, default=50, help="games of each kind")
     parser.add_argument("--runs", type=int, default=20, help="runs of each game")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
     cells = [
-        Cell(kind, number, algorithm, delta, options.epsilon, options.players)
-        for kind, algorithm, delta in product(options.kinds, options.algorithms, options.delta)
+        Cell(kind, number, algorithm, delta, epsilon, options.players)
+        for kind, algorithm, epsilon, delta in product(
+            options.kinds, options.algorithms, options.epsilon, options.delta
+        )
         for number in range(options.games)
     ]
-    print(f"k={K}, n={options.players}, epsilon={options.epsilon:g} of the range, topshap {topshap.__version__}")
+    print(f"k={K}, n={options.players}, epsilon in parts of the range, topshap {topshap.__version__}")
     repeated = [options.runs] * len(cells)
     if options.jobs == 1:
         return 0 if report(dict(zip(cells, map(run_cell, cells, repeated), strict=True))) else 1
