@@ -145,7 +145,7 @@ def main() -> None:
     every = ["unanimity-30", "unanimity-60", "unanimity-100", "unanimity-300", "trees-30", "trees-50"]
     parser.add_argument("--games", nargs="+", default=every)
     parser.add_argument("--algorithms", nargs="+", default=["odd-gp@k", "swap@k", PUBLISHED])
-    parser.add_argument("--epsilon", type=float, default=0.02, help="part of the range of the Shapley values")
+    parser.add_argument("--epsilon", type=float, default=0.05, help="part of the range of the Shapley values")
     parser.add_argument("--delta", type=float, default=0.05)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)

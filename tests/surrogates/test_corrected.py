@@ -56,7 +56,7 @@ def test_bounds_of_differences_hold_as_often_as_they_say():
         gaps = exact[:, None] - exact
         chance = chances_by_pair(rng)
         for _ in range(20):
-            bounds = draw_and_correct(g, chance, rng).lower_bounds(0.05)
+            bounds = draw_and_correct(g, chance, rng).lower_bounds(0.05, unseen_level=0.05)
             wrong.append((bounds > gaps)[~np.eye(N, dtype=bool)].mean())
     assert 0.005 < np.mean(wrong) < 0.07
 

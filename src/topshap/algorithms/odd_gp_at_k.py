@@ -27,6 +27,8 @@ REFIT_AT, FIRST_FIT, REFIT = 1.4, 25, 8
 """The hyper-parameters are fitted again, for so many iterations, when there are so many times as many pairs."""
 GROWTH = 0.15, 0.4
 """By which part the sample grows from look to look, at least and at most."""
+UNSEEN = 0.5
+"""The probability of missing jumps that the bounds leave no room for, as a part of delta."""
 PAID_LOOKS = 12
 """The error of the first looks is paid for equally, that of later ones with less and less."""
 ALIKE_AT_FIRST, ALIKE = 0.3, 0.1
@@ -52,7 +54,8 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     level delta / (k (n - k)) shared among all looks, is above -epsilon, and the posterior agrees.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
-    them. A game that differs from a smooth one in a single coalition defeats it, like everything that samples.
+    them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of them
+    to matter, would hardly have been missed; larger ones in few coalitions defeat it, like everything that samples.
 
     Overhead per evaluation: O(T n) for T evaluations, beyond 4000 of them O(n).
 
@@ -119,7 +122,7 @@ def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, t
         return GROWTH[1]
     epsilon, delta = task.epsilon or 0.0, task.delta or 0.05
     level = share_of_look(look) * delta / (len(top) * len(rest))
-    bounds = found.lower_bounds(level)[np.ix_(top, rest)]
+    bounds = found.lower_bounds(level, unseen_level=UNSEEN * delta)[np.ix_(top, rest)]
     gaps = found.estimates[top][:, None] - found.estimates[rest]
     agrees = wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
     standing.bound = float(bounds.min()) if agrees else -np.inf

@@ -61,15 +61,17 @@ class Corrected:
     missed: Matrix
     """How many of these were to be expected in a sample as large as the one that was drawn."""
 
-    def lower_bounds(self, level: float) -> Matrix:
+    def lower_bounds(self, level: float, unseen_level: float) -> Matrix:
         """Return bounds of phi_i - phi_j from below, each wrong with probability `level` asymptotically.
 
-        No variance is below what a few jumps would make of it that did not come up: a part of the pairs that were not
-        drawn, expected e times in the sample, stays out of it with probability exp(-e).
+        They also leave room for jumps that did not come up: a part of the pairs that were not drawn, expected e times
+        in the sample, stays out of it with probability exp(-e), which is at most `unseen_level` for what they leave
+        no room for. That is one event for all differences, and if it holds at a look it held at all before, so
+        neither differences nor looks have to share this level.
         """
         gaps = self.estimates[:, None] - self.estimates
         width = -stdtrit(self.degrees, level) * np.sqrt(self.variances)
-        likely = math.log(1.0 / level)
+        likely = math.log(1.0 / unseen_level)
         part = likely / np.maximum(self.missed, likely)
         return gaps - np.maximum(width, self.jump * part * self.unseen)
 
@@ -147,7 +149,7 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     """Return how large a residual may be that was not seen.
 
     As large as those that were, by the root of their fourth by their second moment, which is the size of the jumps
-    if there are few among many zeros; or as the differences between two players usually are. A game may look additive
+    if there are few among many zeros; or as two players usually differ. A game may look additive
     for hundreds of coalitions before a rare one shows that it is not.
 
     Examples
@@ -158,7 +160,9 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     squares = residual**2
     second = float(squares.mean()) if len(squares) else 0.0
     seen = float(np.mean(squares**2)) / second if second > 0.0 else 0.0
-    return math.sqrt(max(seen, 2.0 * float(np.var(estimates))))
+    n = len(estimates)
+    usual = float(np.abs(estimates[:, None] - estimates).sum()) / max(n * (n - 1), 1)
+    return max(math.sqrt(seen), usual)
 
 
 def _over_separated(x: Matrix, values: Values) -> Matrix:
