@@ -6,7 +6,7 @@ import pytest
 from topshap.coalitions import from_ids
 from topshap.designs.pairs import all_pairs
 from topshap.exact import shapley_from_table
-from topshap.surrogates.corrected import correct, residual_mean_squares
+from topshap.surrogates.corrected import correct, largest_jump, residual_mean_squares
 from topshap.surrogates.odd_kernel import OddKernel
 from topshap.surrogates.odd_posterior import OddPosterior
 
@@ -23,9 +23,13 @@ def odd_game(seed, roughness):
     return (table[ids] - table[2**N - 1 - ids]) / 2.0, shapley_from_table(table)
 
 
+def x_of_all_pairs():
+    return np.concatenate([np.ones((1, N)), 2.0 * all_pairs(N) - 1.0])
+
+
 def draw_and_correct(g, chance, rng):
     """Draw pairs with these chances, fit a model with fixed parameters to them and correct it."""
-    x = np.concatenate([np.ones((1, N)), 2.0 * all_pairs(N) - 1.0])
+    x = x_of_all_pairs()
     drawn = np.flatnonzero(rng.random(len(x)) < chance)
     kernel = OddKernel(np.full(N, 0.2), smooth=0.3, linear=1.0, residual_level=0.05)
     posterior = OddPosterior(kernel, x[drawn], g[drawn])
@@ -99,3 +103,26 @@ def test_a_perfect_fit_allows_for_one_more_residual():
     assert residual_mean_squares(np.zeros(4), sizes, 6, unseen=5.0).min() > 0.0
     rough = residual_mean_squares(np.array([1.0, -1.0, 2.0, 0.0]), sizes, 6, unseen=5.0)
     assert rough[1] == rough[5] == pytest.approx((2.0 + 8.0 * 1.5) / (2.0 + 8.0))
+
+
+def test_a_game_that_looks_additive_leaves_room_for_jumps_that_were_not_seen():
+    """The more pairs were drawn the less, and the more so the less likely it should be that any were missed."""
+    rng = np.random.default_rng(0)
+    x = x_of_all_pairs()
+    strength = np.arange(N) / 10.0
+    g = x @ strength / 2.0
+    chance = np.concatenate([[1.0], np.full(len(x) - 1, 0.5)])
+    few, many = (draw_and_correct(g, share, rng) for share in (chance, np.maximum(0.9, chance)))
+    cautious, daring = (
+        [found.lower_bounds(0.4, unseen_level=level)[-1, 0] for found in (few, many)] for level in (1e-6, 0.9)
+    )
+    assert cautious[0] < cautious[1] < strength[-1] - strength[0]
+    assert cautious[0] < daring[0]
+    usual = np.abs(strength[:, None] - strength).sum() / (N * (N - 1))
+    assert few.jump == pytest.approx(usual, rel=0.05)
+
+
+def test_a_jump_may_be_as_large_as_those_seen():
+    assert largest_jump(np.array([0.0] * 99 + [7.0]), np.array([1.0, 0.9])) == pytest.approx(7.0)
+    assert largest_jump(np.zeros(100), np.array([1.0, 0.9])) == pytest.approx(0.1)
+    assert largest_jump(np.empty(0), np.array([1.0])) == 0.0

@@ -54,8 +54,9 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     level delta / (k (n - k)) shared among all looks, is above -epsilon, and the posterior agrees.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
-    them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of them
-    to matter, would hardly have been missed; larger ones in few coalitions defeat it, like everything that samples.
+    them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of
+    them to matter, would hardly have been missed. Larger ones in few coalitions defeat it, like everything that
+    samples.
 
     Overhead per evaluation: O(T n) for T evaluations, beyond 4000 of them O(n).
 
