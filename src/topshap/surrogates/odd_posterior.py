@@ -76,7 +76,7 @@ class OddPosterior:
 
     def predict(self, x: Matrix) -> Values:
         """Return the posterior mean of the smooth part of g."""
-        return self.kernel.covariance(x, self.x) @ self.weights
+        return self.kernel.predict(x, self.x, self.weights)
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
         """Return the residuals of some observations if each is predicted from all others, and their deviations."""
