@@ -17,7 +17,7 @@ def test_the_bar_is_full_in_the_end_and_shows_what_was_spent(capsys, ends):
     assert "100%" in last
     spent = f"{top.evaluations}" if top.budget is None else f"{top.evaluations} of {top.budget}"
     assert f"{spent} evaluations" in last
-    assert "top: 0 1" in last
+    assert f"top: {' '.join(top.names)}" in last
     assert ("sure" in last) == ("epsilon" in ends)
 
 

@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from topshap.oracle.recovery import NoWorkersLeftError
 from topshap.oracle.shipping import evaluate_there, unpack
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from topshap.oracle.calls import Outcome
     from topshap.oracle.workers import Work
 
-WITHOUT_WORKERS = 60.0
+WITHOUT_WORKERS = 30.0
 """A cluster that has had no workers for so many seconds is given up."""
 _LOOK = 1.0
 """How often to look after the cluster while nothing comes back, in seconds."""
@@ -38,12 +39,13 @@ class Dask:
     backend: Any
     count: int
     lives: int = field(default=1, init=False)  # dask itself has tried several workers by then
+    elsewhere: bool = field(default=True, init=False)
 
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them, as they come back."""
         client = self.backend.client
         # A task and not scattered data, which would be gone with the worker that holds it.
-        game = client.submit(unpack, *work.shipped.pack().__reduce__()[1], key=f"topshap-game-{uuid4().hex}")
+        game = client.submit(unpack, *work.shipped.parcel(), key=f"topshap-game-{uuid4().hex}")
         waiting = deque(batches)
         flying: dict[Any, Any] = {}
         landed: SimpleQueue[Any] = SimpleQueue()
@@ -69,16 +71,29 @@ class Dask:
                     now = time.monotonic()
                     seen = now if client.ncores() else seen
                     if now - seen > WITHOUT_WORKERS:
-                        raise RuntimeError(f"the dask cluster has had no workers for {WITHOUT_WORKERS:g} s") from None
+                        raise NoWorkersLeftError(
+                            f"the dask cluster has had no workers for {WITHOUT_WORKERS:g} s"
+                        ) from None
                     if patience is not None and now - heard > patience:
                         raise TimeoutError(f"nothing came back within {patience:g} s") from None
                     continue
                 heard = seen = time.monotonic()
                 batch, _ = flying.pop(future.key)
-                yield batch, future.result() if future.status == "finished" else None
+                yield batch, _result(future)
         finally:
             with suppress(Exception):  # the cluster may be gone
                 client.cancel([future for _, future in flying.values()])
+
+
+def _result(future: Any) -> Outcome | None:
+    """Return what a task returned; None if it was lost with its worker, be it after it was done."""
+    if future.status != "finished":
+        return None
+    try:
+        outcome: Outcome = future.result(timeout=WITHOUT_WORKERS)
+    except Exception:  # noqa: BLE001 - faults of the game are outcomes, so this is one of the cluster
+        return None
+    return outcome
 
 
 @dataclass
@@ -88,6 +103,7 @@ class Ray:
     backend: Any
     count: int
     lives: int = field(default=2, init=False)
+    elsewhere: bool = field(default=True, init=False)
 
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them, as they come back."""
@@ -95,7 +111,7 @@ class Ray:
 
         options = {"max_retries": 0, **(self.backend.ray_remote_args or {})}
         task = ray.remote(evaluate_there).options(**options)
-        game = ray.put(work.shipped.pack())
+        game = ray.put(work.shipped)
         waiting = deque(batches)
         flying: dict[Any, Any] = {}
         heard = time.monotonic()

@@ -8,6 +8,7 @@ that takes its worker with it every time.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("topshap")
 
-PARTS = 16
+PARTS = 64
 """A batch that lost its worker is cut into so many parts."""
 MOST_CRASHES = 30
 """How often all workers may be lost in one batch before it is given up."""
@@ -41,6 +42,10 @@ class Condemned(NamedTuple):
     error: Exception
 
 
+class NoWorkersLeftError(RuntimeError):
+    """All workers are gone and no others come: there is nobody to try again."""
+
+
 def gather(
     workers: Workers,
     work: Work,
@@ -48,37 +53,65 @@ def gather(
     take: Callable[[Batch, Outcome], None],
 ) -> list[Condemned]:
     """Evaluate all batches, give what comes back to `take` at once, and return the coalitions that kill workers."""
-    crashes = 0
-    condemned: list[Condemned] = []
-    pending = list(batches)
-    while pending and len(condemned) < MOST_CONDEMNED:
-        lost, missing, error = _run(workers, work, pending, take)
-        pending = []
-        for batch in lost:
-            if len(batch) > 1:
-                pending += split(batch)
+    gathering = _Gathering(workers, work, take, list(batches))
+    while gathering.pending and not gathering.hopeless:
+        gathering.go()
+    return gathering.condemned
+
+
+@dataclass
+class _Gathering:
+    """The state of `gather`."""
+
+    workers: Workers
+    work: Work
+    take: Callable[[Batch, Outcome], None]
+    pending: list[Batch]
+    condemned: list[Condemned] = field(default_factory=list)
+    crashes: int = 0
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether to give up what is still pending."""
+        gone = any(isinstance(error, NoWorkersLeftError) for _, error in self.condemned)
+        return gone or len(self.condemned) >= MOST_CONDEMNED
+
+    def go(self) -> None:
+        """Evaluate all that is pending, and find out more about what was lost."""
+        lost, missing, error = _run(self.workers, self.work, self.pending, self.take)
+        self.pending = [part for batch in lost if len(batch) > 1 for part in split(batch)]
         suspects = [batch for batch in lost if len(batch) == 1]
-        if error is not None:
-            crashes += 1
+        if isinstance(error, NoWorkersLeftError):
+            self._condemn([*suspects, *missing][0], error)
+        elif error is not None:
+            self.crashes += 1
             # One crash may have come from outside. At the second, the first batches are those that were at work.
-            at_work = 0 if crashes == 1 else 2 * workers.count + 2
+            at_work = 0 if self.crashes == 1 else 2 * self.workers.count + 2
             suspects += missing[:at_work]
-            pending += missing[at_work:]
-        while suspects and len(condemned) < MOST_CONDEMNED:
+            self.pending += missing[at_work:]
+        elif self.workers.lives == 1 and len(suspects) == len(lost) == 1:
+            # Had another been to blame it would have been lost as well.
+            self._condemn(suspects.pop(), RuntimeError("the worker process was killed"))
+        self._examine(suspects)
+        if self.crashes > MOST_CRASHES and self.pending:
+            self._condemn(self.pending.pop(), error or RuntimeError("workers were lost too often"))
+            self.pending = []
+
+    def _examine(self, suspects: list[Batch]) -> None:
+        """Evaluate one suspect after the other alone, and those that kill their worker in parts."""
+        while suspects and not self.hopeless:
             batch = suspects.pop(0)
-            killed_by = _alone(workers, work, batch, take)
+            killed_by = _alone(self.workers, self.work, batch, self.take)
             if killed_by is None:
                 continue
-            crashes += 1
-            if len(batch) > 1:
+            self.crashes += 1
+            if len(batch) > 1 and not isinstance(killed_by, NoWorkersLeftError):
                 suspects = [*split(batch), *suspects]
             else:
-                condemned.append(Condemned(int(batch[0]), killed_by))
-        pending += suspects
-        if crashes > MOST_CRASHES and pending:
-            condemned.append(Condemned(int(pending[0][0]), error or RuntimeError("workers were lost too often")))
-            break
-    return condemned
+                self._condemn(batch, killed_by)
+
+    def _condemn(self, batch: Batch, error: Exception) -> None:
+        self.condemned.append(Condemned(int(batch[0]), error))
 
 
 def split(batch: Batch) -> list[Batch]:

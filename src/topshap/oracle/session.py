@@ -92,6 +92,8 @@ class Asked:
         if len(self.known.missing) == 0:
             return
         where = workers.choose(options.n_jobs)
+        if where.elsewhere:
+            shipped.parcel()  # one that cannot be sent is refused before any worker is blamed
         coalitions = self.missing
         batches = cut(
             *coalitions.shape,
@@ -101,7 +103,10 @@ class Asked:
         )
         for row, error in gather(where, workers.Work(shipped, coalitions, self.care), batches, self.take):
             name = names_of(coalitions[row], options.player_names)
-            killed = EvaluationError(f"The coalition {name} kills its worker every time.", coalitions[row])
+            killed = EvaluationError(
+                f"The coalition {name} could not be evaluated: its worker was lost every time ({error}).",
+                coalitions[row],
+            )
             killed.__cause__ = error
             self.faults.append(Fault(row, killed))
 

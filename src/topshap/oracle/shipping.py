@@ -32,9 +32,9 @@ class Shipped:
         self._token = token or uuid4().hex
         self._packed = packed
 
-    def pack(self) -> Shipped:
-        """Pack the game now, and refuse one that cannot be sent."""
-        from joblib.externals import cloudpickle  # noqa: PLC0415 - only for workers
+    def parcel(self) -> tuple[str, bytes]:
+        """Return the game as what `unpack` takes; one that cannot be sent is refused."""
+        import cloudpickle  # noqa: PLC0415 - only for workers
 
         if self._packed is None:
             try:
@@ -45,11 +45,10 @@ class Shipped:
                     "with joblib.parallel_config(backend='threading') it need not be. "
                     f"Got {self.game!r} instead."
                 ) from error
-        return self
+        return self._token, self._packed
 
     def __reduce__(self) -> tuple[object, tuple[str, bytes]]:
-        self.pack()
-        return unpack, (self._token, self._packed or b"")
+        return unpack, self.parcel()
 
 
 def unpack(token: str, packed: bytes) -> Shipped:

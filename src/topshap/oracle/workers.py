@@ -51,6 +51,10 @@ class Workers(Protocol):
     lives: int
     """How often a batch may take its worker with it, all alone, before it is to blame."""
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the game has to be sent to other processes."""
+
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them, as they come back; None with one whose worker was lost.
 
@@ -64,6 +68,7 @@ class InProcess:
 
     count: int = field(default=1, init=False)
     lives: int = field(default=1, init=False)
+    elsewhere: bool = field(default=False, init=False)
 
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them."""
@@ -80,12 +85,15 @@ class Joblib:
     count: int
     lives: int = field(default=2, init=False)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the workers are processes."""
+        return not getattr(self.backend, "supports_sharedmem", False)
+
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them, as they come back."""
         import joblib  # noqa: PLC0415 - only for workers
 
-        if not getattr(self.backend, "supports_sharedmem", False):
-            work.shipped.pack()
         streams = getattr(self.backend, "supports_return_generator", False)
         for some in [list(batches)] if streams else _waves(batches, self.count):
             parallel = joblib.Parallel(
