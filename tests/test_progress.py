@@ -66,7 +66,7 @@ def last_line(capsys):
 
 
 def test_the_bar_never_goes_back(capsys):
-    clock, race = Clock(), HesitantRace(0.5, 0.2, 0.8)
+    clock, race = Clock(), HesitantRace(0.5, 0.2, 0.8, 0.8)
     with progress_bar(race, clock=clock) as bar:
         for percent in ("50%", "50%", "80%"):
             clock.now += 1.0
@@ -75,15 +75,16 @@ def test_the_bar_never_goes_back(capsys):
 
 
 def test_the_bar_is_not_drawn_more_often_than_anybody_can_see(capsys):
-    race = HesitantRace(0.5)
+    race = HesitantRace(0.5, 0.6)
     with progress_bar(race, clock=Clock()) as bar:
         for _ in range(1000):
             bar.told()
-    assert race.steps == [0.5]
+        assert race.steps == [0.5, 0.6]
+    assert race.steps == [0.6]  # once in the end
 
 
 def test_the_bar_says_how_long_it_may_still_take(capsys):
-    clock, race = Clock(), HesitantRace(0.25)
+    clock, race = Clock(), HesitantRace(0.25, 0.25)
     with progress_bar(race, clock=clock) as bar:
         clock.now = 60.0
         bar.told()
@@ -110,6 +111,13 @@ def test_a_game_that_is_evaluated_in_batches_moves_the_bar_as_values_arrive(caps
     topshap.identify(oracle, k=2, budget=60, algorithm="approshapley", progress=True, random_state=0)
     lines = capsys.readouterr().err.split("\r")
     assert sum("evaluations" in line for line in lines) > 60 // 7
+
+
+def test_a_run_that_is_interrupted_shows_how_far_it_came(capsys):
+    topshap.identify(GAME, k=2, budget=300, progress=True, callback=lambda race: race.evaluations > 50, random_state=0)
+    last = last_line(capsys)
+    assert "of 300 evaluations" in last
+    assert "100%" not in last
 
 
 def test_a_missing_tqdm_is_named_with_the_extra_to_install_before_anything_is_spent(monkeypatch):

@@ -37,24 +37,27 @@ class ProgressBar:
     def arrived(self, values: int) -> None:
         """Take note of values that have arrived while the race waits for the rest of its batch."""
         self._arrived += values
-        self._draw()
+        self._draw_if_it_is_time()
 
     def told(self) -> None:
         """Take note that the race has been told all that it asked for."""
         self._arrived = 0
-        self._draw()
+        self._draw_if_it_is_time()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw the bar as things stand."""
         race, bar = self._race, self._bar
         start = self._clock()
-        if not race.done and start < self._next_draw:
-            return
         bar.n = max(bar.n, min(1.0, self._completion()))
         parts = [self._spent(), self._sure(), self._time_left(), _top(race)]
         bar.set_postfix_str(", ".join(part for part in parts if part), refresh=False)
         bar.refresh()
         end = self._clock()
         self._next_draw = end + max(SECONDS_BETWEEN, (end - start) / SHARE)
+
+    def _draw_if_it_is_time(self) -> None:
+        if self._race.done or self._clock() >= self._next_draw:
+            self.draw()
 
     def _completion(self) -> float:
         """Return how much is done; of a budget, also the values count that are still to be told."""
@@ -101,7 +104,11 @@ def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Itera
     """
     tqdm = _import_tqdm()
     with tqdm(total=1.0, bar_format="{l_bar}{bar}| {elapsed}{postfix}") as bar:
-        yield ProgressBar(race, bar, clock)
+        progress = ProgressBar(race, bar, clock)
+        try:
+            yield progress
+        finally:
+            progress.draw()
 
 
 def in_words(seconds: float) -> str:
