@@ -48,7 +48,7 @@ def salvage(path: Path, octets: int, about: dict[str, str]) -> None:
     kept = 0
     with closing(schema.connect(path)) as damaged, closing(schema.connect(new)) as rescued:
         damaged.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
-        schema.create(rescued, about)
+        schema.create(rescued, new, about)
         rescued.execute("BEGIN")
         for row in _readable(damaged):
             if schema.is_whole(row, octets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import struct
 import zlib
@@ -42,9 +43,9 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def create(connection: sqlite3.Connection, about: dict[str, str]) -> None:
+def create(connection: sqlite3.Connection, path: Path, about: dict[str, str]) -> None:
     """Make the tables in an empty file; where another process was first, its tables stay."""
-    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")  # there is nothing to lose yet, and one wait for the disk is enough
     connection.execute("BEGIN IMMEDIATE")
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
@@ -57,6 +58,20 @@ def create(connection: sqlite3.Connection, about: dict[str, str]) -> None:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    write_ahead(connection)
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and one writer work at the same time, and a commit be a short write at the end of a file."""
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def be_safe(connection: sqlite3.Connection) -> None:
+    """Wait for the disk as often as it takes that no failure can damage a file with a write-ahead log."""
+    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def is_new(path: Path) -> bool:

@@ -276,7 +276,7 @@ def _open(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection, Id
                 connection.close()
                 damage.salvage(path, octets, _about(found))
                 connection = schema.connect(path)
-        connection.execute("PRAGMA synchronous = NORMAL")  # in WAL mode this cannot damage the file
+        schema.be_safe(connection)
     except BaseException:
         connection.close()
         raise
@@ -289,7 +289,9 @@ def _identity_in(connection: sqlite3.Connection, path: Path, about: dict[str, st
         for _ in range(_OPEN_ATTEMPTS):  # SQLite does not wait while another process makes the same file
             try:
                 if about and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                    schema.create(connection, about)
+                    schema.create(connection, path, about)
+                elif about:
+                    schema.write_ahead(connection)
                 break
             except sqlite3.OperationalError as error:
                 if not damage.is_busy(error):
