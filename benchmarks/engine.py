@@ -114,9 +114,7 @@ def large(algorithm: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = topshap.Store(Path(folder) / "run.db", game="benchmark")
         start = time.perf_counter()
-        top = topshap.identify(
-            TimedGame(2000), k=5, budget=40_000, algorithm=algorithm, random_state=0, store=kept
-        )
+        top = topshap.identify(TimedGame(2000), k=5, budget=40_000, algorithm=algorithm, random_state=0, store=kept)
         seconds = time.perf_counter() - start
         size = kept.info().size / 2**20
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

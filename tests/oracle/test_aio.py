@@ -25,9 +25,12 @@ class Service:
     def __init__(self, seed=0):
         self.rng = np.random.default_rng(seed)
         self.busy = self.most = self.calls = 0
+        self.much_asked = asyncio.Event()
 
     async def __call__(self, rows):
         self.calls += len(rows)
+        if self.calls >= 40:
+            self.much_asked.set()
         self.busy += 1
         self.most = max(self.most, self.busy)
         try:
@@ -94,8 +97,7 @@ def test_cancelling_leaves_the_store_whole_and_nothing_running(tmp_path):
 
     async def cancelled():
         task = asyncio.create_task(topshap.aidentify(service, store=store, concurrency=3, **OPTIONS))
-        while service.calls < 40:
-            await asyncio.sleep(0.001)
+        await service.much_asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -221,9 +221,7 @@ def test_the_error_names_the_coalition_by_its_players_and_counts_the_attempts():
     care = Care(retries=3, player_names=("age", "sex", "bmi"))
     error = failure(np.array([True, False, True]), ConnectionError("no answer"), care)
     assert isinstance(error, EvaluationError)
-    assert str(error) == (
-        "The coalition {age, bmi} could not be evaluated in 4 attempts: ConnectionError: no answer"
-    )
+    assert str(error) == ("The coalition {age, bmi} could not be evaluated in 4 attempts: ConnectionError: no answer")
     assert error.coalition.tolist() == [True, False, True]
 
 
@@ -232,19 +230,20 @@ def test_what_topshap_refuses_is_raised_as_it_is():
     assert failure(np.array([True]), error, QUICK) is error
 
 
-class Awkward(Exception):
+class AwkwardError(Exception):
     """An exception that pickle cannot make again."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
 
 
-@pytest.mark.parametrize("error", [ValueError("bad"), Awkward(1, 2), EvaluationError("x", np.array([True]))])
+@pytest.mark.parametrize("error", [ValueError("bad"), AwkwardError(1, 2), EvaluationError("x", np.array([True]))])
 def test_every_error_can_be_sent_and_says_what_and_where(error):
-    try:
+    def game(rows):
         raise error
-    except Exception as raised:
-        sent = pickle.loads(pickle.dumps(sendable(raised)))
+
+    _, ((_, raised),) = evaluate(game, from_ids(np.arange(1), 3), Care(retries=0))
+    sent = pickle.loads(pickle.dumps(sendable(raised)))
     assert str(error) in str(sent)
     if not isinstance(error, EvaluationError):
         assert "test_calls.py" in sent.__notes__[0]

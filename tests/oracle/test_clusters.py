@@ -72,7 +72,7 @@ def ray_cluster():
 
     try:
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    except Exception as error:  # noqa: BLE001 - whatever keeps it from starting is said
+    except Exception as error:  # whatever keeps it from starting is said
         pytest.skip(f"ray does not start here: {error!r}")
     register_ray()
     yield ray
@@ -141,7 +141,7 @@ def test_dask_without_workers_is_given_up(monkeypatch):
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         timer = threading.Timer(2.0, cluster.scale, (0,))
         timer.start()
-        with pytest.raises(EvaluationError, match="its worker was lost every time .* no workers for 5 s"):
+        with pytest.raises(EvaluationError, match=r"its worker was lost every time .* no workers for 5 s"):
             topshap.identify(slow_game(), k=3, budget=1000, algorithm="cmcs")
         timer.join()
 

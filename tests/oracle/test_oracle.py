@@ -119,7 +119,7 @@ def test_a_game_that_cannot_be_pickled_is_refused_for_processes_and_taken_by_thr
         with lock:
             return additive(rows)
 
-    with pytest.raises(ParameterError, match="can be pickled.*backend='threading'"):
+    with pytest.raises(ParameterError, match=r"can be pickled.*backend='threading'"):
         run(game, n_jobs=2)
     with joblib.parallel_config(backend="threading"):
         same(run(game, n_jobs=2), run())
@@ -522,7 +522,7 @@ KINDS = ["raise", "hang", "nan", "text", "none", "complex", "short", "column", "
     retries=st.integers(0, 3),
 )
 def test_a_broken_game_never_hangs_and_is_never_answered_wrongly(
-    tmp_path_factory, kind, chance, seed, batch_size, retries
+    tmp_path_factory, *, kind, chance, seed, batch_size, retries
 ):
     game = Broken(kind, chance, seed)
     store = Store(tmp_path_factory.mktemp("fuzz") / "run.db", game="broken")

@@ -282,8 +282,9 @@ def test_a_changed_value_is_noticed_and_left_out(tmp_path):
 def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", f"UPDATE evaluations SET value = {hostile} WHERE id = 7")
-    with Store(tmp_path / "run.db") as store, pytest.warns(StoreWarning, match="299 values"):
-        store.open(GAME)
+    with Store(tmp_path / "run.db") as store:
+        with pytest.warns(StoreWarning, match="299 values"):
+            store.open(GAME)
         assert right_as_far_as_it_goes(store) == 299
 
 

@@ -74,7 +74,7 @@ class Identity:
         Examples
         --------
         >>> Identity("my-game-v1", 3).differences(Identity("my-game-v2", 4))
-        ["it is called 'my-game-v1' there and 'my-game-v2' here", 'it has 3 players there and 4 here']
+        ["it has the fingerprint 'my-game-v1' there and 'my-game-v2' here", 'it has 3 players there and 4 here']
         """
         found = []
         if self.n_players != other.n_players:

@@ -179,7 +179,7 @@ class Oracle:
         >>> import topshap
         >>> oracle = topshap.Oracle(topshap.games.AdditiveGame([3.0, 1.0]), retries=5)
         >>> oracle.with_options(n_jobs=2)
-        Oracle(AdditiveGame(...), n_jobs=2, retries=5...)
+        Oracle(AdditiveGame(...), n_players=2, n_jobs=2, retries=5, ...)
         """
         unchanged = {name: value for name, value in vars(self.options).items() if name not in changes}
         return Oracle(self.game, **unchanged, **changes)
