@@ -105,7 +105,7 @@ def known() -> None:
 
 def memory() -> None:
     """Print the memory at the peak of large runs with a store, each in a process of its own."""
-    for algorithm in ("cmcs", "auto"):
+    for algorithm in ("cmcs", "greedy-cmcs", "stratified-svarm"):
         subprocess.run([sys.executable, __file__, "large", "--algorithm", algorithm], check=True)  # noqa: S603 - this file
 
 

@@ -91,6 +91,20 @@ def test_the_bar_says_how_long_it_may_still_take(capsys):
     assert "3:00 left" in last_line(capsys)
 
 
+def test_what_was_known_before_does_not_make_the_rest_seem_quick(capsys):
+    clock = Clock()
+    race = topshap.Race(12, 2, budget=100, algorithm="approshapley", random_state=0)
+    race.tell(GAME(race.ask()))
+    with progress_bar(race, clock=clock) as bar:
+        bar.arrived(48, fresh=False)
+        clock.now = 1.0
+        bar.arrived(1, fresh=True)
+        clock.now = 11.0
+        bar.arrived(9, fresh=True)
+    # 10 evaluations took 10 s; 40 of 100 are left.
+    assert "60 of 100 evaluations, 0:40 left" in last_line(capsys)
+
+
 def test_the_bar_moves_within_a_batch(capsys):
     clock = Clock()
     race = topshap.Race(12, 2, budget=100, random_state=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from topshap._interrupts import undivided
 from topshap._validation import check_choice, refuse, resolve_n_players
 from topshap.errors import RaceError
 from topshap.oracle import Oracle
@@ -188,7 +189,9 @@ def _drive(race: Race, oracle: Oracle, *, progress: bool, callback: Callable[[Ra
         if bar is not None:
             evaluate.on_arrival = bar.arrived
         while not race.done:
-            race.tell(evaluate(race.ask()))
+            values = evaluate(race.ask())
+            with undivided():
+                race.tell(values)
             if bar is not None:
                 bar.told()
             if says_stop(callback, race):

@@ -30,12 +30,15 @@ class ProgressBar:
 
     def __init__(self, race: Race, bar: Any, clock: Callable[[], float]) -> None:
         self._race, self._bar, self._clock = race, bar, clock
-        self._next_draw = self._started = clock()
-        self._next_draw += SECONDS_BETWEEN
+        self._started = clock()
+        self._next_draw = self._started + SECONDS_BETWEEN
+        self._done_at_start: float | None = None
         self._arrived = 0
 
-    def arrived(self, values: int) -> None:
-        """Take note of values that have arrived while the race waits for the rest of its batch."""
+    def arrived(self, values: int, fresh: bool = True) -> None:
+        """Take note of values that have arrived, `fresh` or known before, while the race waits for its batch."""
+        if fresh and self._done_at_start is None:  # from here on time tells how long the rest may take
+            self._started, self._done_at_start = self._clock(), self._completion()
         self._arrived += values
         self._draw_if_it_is_time()
 
@@ -82,10 +85,10 @@ class ProgressBar:
 
     def _time_left(self) -> str:
         """Return how long it may still take, if it goes on as it has so far."""
-        done = self._bar.n
+        done = self._bar.n - (self._done_at_start or 0.0)
         if self._race.done or done <= 0.0:
             return ""
-        left = (self._clock() - self._started) * (1.0 - done) / done
+        left = (self._clock() - self._started) * (1.0 - self._bar.n) / done
         return f"{in_words(left)} left"
 
 

@@ -152,3 +152,20 @@ def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
     assert time.monotonic() - start < 60
     assert store.info().evaluations == 63
     store.close()
+
+
+@pytest.mark.cluster
+def test_a_worker_that_neither_answers_nor_dies_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr("topshap.oracle.workers.GRACE", 2.0)
+    flag = tmp_path / "stopped"
+
+    def worth(row):
+        if row.sum() == 3 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return float(row.sum())
+
+    oracle = Oracle(per_coalition(worth, n_players=6), timeout=0.2, retries=0, n_jobs=2)
+    top = topshap.identify(oracle, k=2, budget=64)
+    assert flag.exists()
+    assert top.stopped == "exact"

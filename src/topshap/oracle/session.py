@@ -35,15 +35,15 @@ class Session:
     ----------
     evaluated, recalled : int
         How many values were evaluated and paid for in this run, and how many came from the store.
-    on_arrival : function of an int, or None
-        Called with the number of values whenever some have arrived.
+    on_arrival : function of an int and a bool, or None
+        Called with the number of values whenever some have arrived, and whether they had to be evaluated.
     """
 
     def __init__(self, game: Game, options: Options, n_players: int) -> None:
         self.options = options
         self.care = Care(options.retries, options.timeout, options.backoff, options.player_names)
         self.evaluated = self.recalled = 0
-        self.on_arrival: Callable[[int], None] | None = None
+        self.on_arrival: Callable[[int, bool], None] | None = None
         self._shipped = Shipped(game)
         self._memory = _memory(game, options, n_players)
 
@@ -76,7 +76,7 @@ class Asked:
         self._kept = ~np.isnan(known.values)
         arrived = len(coalitions) - len(known.missing)
         if arrived:
-            self._tell_of(arrived)
+            self._tell_of(arrived, fresh=False)
 
     @property
     def missing(self) -> Coalitions:
@@ -118,7 +118,7 @@ class Asked:
         arrived = there[~np.isnan(outcome.values)]
         self._keep(arrived)
         self.session.evaluated += len(arrived)
-        self._tell_of(len(arrived))
+        self._tell_of(len(arrived), fresh=True)
 
     def keep_all(self) -> None:
         """Keep whatever has arrived and was not kept yet, as when somebody interrupts just then."""
@@ -145,9 +145,9 @@ class Asked:
             self._memory.keep(self.coalitions[rows], self.known.values[rows], draws)
         self._kept[rows] = True
 
-    def _tell_of(self, arrived: int) -> None:
+    def _tell_of(self, arrived: int, *, fresh: bool) -> None:
         if self.session.on_arrival is not None:
-            self.session.on_arrival(arrived)
+            self.session.on_arrival(arrived, fresh)
 
 
 def _memory(game: Game, options: Options, n_players: int) -> Memory | None:

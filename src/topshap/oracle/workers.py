@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -109,10 +108,12 @@ class Joblib:
             if not streams:
                 yield from ((some[i], outcome) for i, outcome in returned)
                 continue
-            with warnings.catch_warnings(), closing(returned):
-                # joblib warns when a run is broken off, as it is when somebody interrupts it.
-                warnings.filterwarnings("ignore", message=".*was garbage collected", module="joblib")
+            try:
                 yield from ((some[i], outcome) for i, outcome in returned)
+            finally:
+                with warnings.catch_warnings():  # joblib warns when a run is broken off, as by Ctrl-C
+                    warnings.simplefilter("ignore")
+                    returned.close()
 
 
 def choose(n_jobs: int | None) -> Workers:
