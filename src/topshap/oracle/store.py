@@ -6,10 +6,8 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +15,20 @@ import numpy as np
 
 from topshap._validation import refuse
 from topshap.errors import StoreError
-from topshap.oracle import damage, schema
-from topshap.oracle.identity import Identity
+from topshap.oracle import schema
+from topshap.oracle.opening import open_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
+    from topshap.oracle.identity import Identity
     from topshap.typing import Coalitions, Values
 
 logger = logging.getLogger("topshap")
 
 _AT_ONCE = 900
 """How many coalitions one query looks for; old versions of SQLite take no more than 999."""
-_OPEN_ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class Store:
             self._forget_other_process()
             if self._connection is None or (identity is not None and identity != self._identity):
                 self.close()
-                self._connection, self._identity = _open(self.path, identity)
+                self._connection, self._identity = open_for(self.path, identity)
                 if len(self):
                     logger.info("%s: %d values are known", self.path, len(self))
             return self._known_identity()
@@ -256,66 +254,6 @@ def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> Non
             ((free,),) = connection.execute(query, (coalition,)).fetchall()
             row = (coalition, free, value, schema.checksum(coalition, free, value))
             connection.execute("INSERT INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row)
-
-
-def _open(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection, Identity]:
-    """Open a file, making it or mending it if that is needed, and refuse one that belongs to another game."""
-    new = schema.is_new(path)
-    if new and identity is None:
-        raise StoreError(f"There is no store at {str(path)!r}.")
-    about = {} if identity is None else _about(identity)
-    connection = schema.connect(path)
-    try:
-        found = _identity_in(connection, path, about)
-        if identity is not None:
-            _refuse_another_game(found, identity, path)
-        if not new:
-            damage.warn_if_torn(connection, path)
-            octets = (found.n_players + 7) // 8
-            if not damage.is_whole(connection, octets):
-                connection.close()
-                damage.salvage(path, octets, _about(found))
-                connection = schema.connect(path)
-        schema.be_safe(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection, found if identity is None else identity
-
-
-def _identity_in(connection: sqlite3.Connection, path: Path, about: dict[str, str]) -> Identity:
-    """Return whose values the file holds; a file without tables gets them."""
-    try:
-        for _ in range(_OPEN_ATTEMPTS):  # SQLite does not wait while another process makes the same file
-            try:
-                if about and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                    schema.create(connection, path, about)
-                elif about:
-                    schema.write_ahead(connection)
-                break
-            except sqlite3.OperationalError as error:
-                if not damage.is_busy(error):
-                    raise
-                time.sleep(0.05)
-        schema.check(connection, path)
-        texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
-    except sqlite3.DatabaseError:
-        connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
-        schema.check(connection, path)
-        texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
-    return Identity.from_json(texts[0][0] if texts else None)
-
-
-def _refuse_another_game(found: Identity, identity: Identity, path: Path) -> None:
-    if differences := found.differences(identity):
-        raise StoreError(
-            f"The store {str(path)!r} belongs to another game: {'; '.join(differences)}. "
-            "Give each game a file of its own."
-        )
-
-
-def _about(identity: Identity) -> dict[str, str]:
-    return {"game": identity.to_json(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 @contextmanager
