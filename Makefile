@@ -63,7 +63,7 @@ $(VENV)/.cluster: $(VENV)/.test
 	touch $@
 
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle -rA --show-capture=stdout
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle tests/test_how_to.py -rA --show-capture=stdout
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py

@@ -143,6 +143,16 @@ def test_a_worker_unpacks_a_game_once():
     assert len(set(values)) <= 2
 
 
+def test_a_large_game_is_sent_to_processes():
+    payload = np.random.default_rng(0).random(500_000)  # 4 MB
+
+    def game(rows):
+        return np.where(rows, payload[:10], 0.0).sum(axis=1) + payload.sum()
+
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        same(run(Oracle(game, batch_size=10)), run(game, n_jobs=1))
+
+
 # Batches.
 
 

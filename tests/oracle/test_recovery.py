@@ -121,6 +121,7 @@ def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_pa
     flag, log = tmp_path / "killed", tmp_path / "log"
 
     def worth(row):
+        time.sleep(0.02)
         with log.open("a") as file:
             file.write("x\n")
         if row.sum() == 5 and not flag.exists():
@@ -134,8 +135,9 @@ def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_pa
     assert flag.exists()
     expected = topshap.identify(game, **options)
     np.testing.assert_array_equal(top.estimates, expected.estimates)
-    # The second run, in this process, has 120; of the first at most what two workers had in hand is repeated.
-    assert 240 < len(log.read_text().split()) <= 240 + 4
+    # The second run, in this process, has 120. Of the first, what two workers had in hand is repeated, and what was on
+    # its way back from them: joblib drops that.
+    assert 240 < len(log.read_text().split()) <= 240 + 10
 
 
 def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):

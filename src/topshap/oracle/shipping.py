@@ -8,10 +8,14 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import numpy as np
+
 from topshap.errors import ParameterError
 from topshap.oracle.calls import Fault, Outcome, evaluate
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from topshap.oracle.calls import Care
     from topshap.typing import Coalitions, Game
 
@@ -27,18 +31,19 @@ class Shipped:
     whatever it has loaded by then.
     """
 
-    def __init__(self, game: Game, token: str | None = None, packed: bytes | None = None) -> None:
+    def __init__(self, game: Game, token: str | None = None, packed: NDArray[np.uint8] | None = None) -> None:
         self.game = game
         self._token = token or uuid4().hex
         self._packed = packed
 
-    def parcel(self) -> tuple[str, bytes]:
+    def parcel(self) -> tuple[str, NDArray[np.uint8]]:
         """Return the game as what `unpack` takes; one that cannot be sent is refused."""
         import cloudpickle  # noqa: PLC0415 - only for workers
 
         if self._packed is None:
             try:
-                self._packed = cloudpickle.dumps(self.game)
+                # An array, since joblib lets processes share large ones instead of sending them with every batch.
+                self._packed = np.frombuffer(cloudpickle.dumps(self.game), dtype=np.uint8)
             except Exception as error:
                 raise ParameterError(
                     "The 'game' parameter of Oracle must be one that can be pickled, to be sent to other processes; "
@@ -47,14 +52,14 @@ class Shipped:
                 ) from error
         return self._token, self._packed
 
-    def __reduce__(self) -> tuple[object, tuple[str, bytes]]:
+    def __reduce__(self) -> tuple[object, tuple[str, NDArray[np.uint8]]]:
         return unpack, self.parcel()
 
 
-def unpack(token: str, packed: bytes) -> Shipped:
+def unpack(token: str, packed: NDArray[np.uint8]) -> Shipped:
     """Return the game that was sent under this token, unpacked unless that was done before."""
     if token not in _unpacked:
-        _unpacked[token] = Shipped(pickle.loads(packed), token, packed)  # noqa: S301 - from our own process, not a file
+        _unpacked[token] = Shipped(pickle.loads(packed.data), token, packed)  # noqa: S301 - from our own process, not a file
         while len(_unpacked) > _GAMES_AT_HAND:
             _unpacked.popitem(last=False)
     return _unpacked[token]
