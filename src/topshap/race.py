@@ -205,9 +205,7 @@ class Race:
         checked = check_values(values, self._asked, self.player_names)
         if self._terms.value_range is not None:
             check_within(checked, self._terms.value_range, self._asked, self.player_names)
-        if self._memory is not None:
-            checked = self._memory.complete(checked)
-        self._answer(checked)
+        self._answer(self._with_what_is_stored(checked))
         self._answer_what_is_known()
 
     def result(self) -> TopK:
@@ -241,7 +239,16 @@ class Race:
     def _answer_what_is_known(self) -> None:
         """Go on until something has to be asked that neither the ledger nor a store knows."""
         while self.stopped is None and len(self._asked) == 0:
-            self._answer(np.empty(0) if self._memory is None else self._memory.complete(np.empty(0)))
+            self._answer(self._with_what_is_stored(np.empty(0)))
+
+    def _with_what_is_stored(self, told: Values) -> Values:
+        """Return what was told together with what a store knew of the same batch."""
+        if self._memory is None:
+            return told
+        values = self._memory.complete(told)
+        if self._terms.value_range is not None:
+            check_within(values, self._terms.value_range, self._memory.wanted, self.player_names)
+        return values
 
     def _answer(self, values: Values) -> None:
         """Give the algorithm the values of its batch, as far as the budget allows, and note what it asks next."""

@@ -295,6 +295,15 @@ def test_a_race_of_your_own_asks_only_for_what_the_store_does_not_know(store):
     store.close()
 
 
+def test_what_a_store_knows_is_held_to_the_value_range_too(store):
+    run(store=store, algorithm="cmcs")
+    with pytest.raises(GameError, match="must lie in the stated value_range"):
+        topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store, value_range=(0.0, 1.0))
+    with pytest.raises(GameError, match="must lie in the stated value_range"):
+        run(store=store, algorithm="cmcs", value_range=(0.0, 1.0))
+    store.close()
+
+
 @pytest.mark.parametrize("wrong", ["run.db", 3, Store("run.db")])
 def test_a_race_needs_a_store_with_a_name(wrong):
     with pytest.raises(ParameterError, match="'store' parameter of Race must be a Store with a name"):

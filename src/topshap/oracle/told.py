@@ -21,12 +21,12 @@ class ToldMemory:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._wanted: Coalitions = np.empty((0, 1), dtype=np.bool_)
+        self.wanted: Coalitions = np.empty((0, 1), dtype=np.bool_)
         self._known: Recollection = nothing_known(0)
 
     def unknown(self, coalitions: Coalitions) -> Coalitions:
         """Return those of the coalitions wanted next that are not in the store."""
-        self._wanted = coalitions
+        self.wanted = coalitions
         self._known = self._memory.recall(coalitions) if len(coalitions) else nothing_known(0)
         return coalitions[self._known.missing]
 
@@ -36,7 +36,7 @@ class ToldMemory:
         if len(told):
             told = told + 0.0  # files do not keep the sign of a zero
             rows = known.missing
-            self._memory.keep(self._wanted[rows], told, [known.draws[row] for row in rows.tolist()])
+            self._memory.keep(self.wanted[rows], told, [known.draws[row] for row in rows.tolist()])
             known.values[rows] = told
         return known.values[known.same_as]
 
