@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit format confidence reproduce overhead high-order large clean
+.PHONY: help demo test lint types unit format confidence reproduce overhead high-order engine cluster large clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,16 @@ overhead: $(VENV)/.test ## microseconds per access of every algorithm
 
 high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, with GAMES=dir
 	$(BIN)/python benchmarks/tree_surrogates.py --games $(GAMES)
+
+engine: $(VENV)/.test ## speed-up by workers, overhead of the store, memory of a large game
+	$(BIN)/python benchmarks/engine.py
+
+$(VENV)/.cluster: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cluster]'
+	touch $@
+
+cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle tests/test_how_to.py -rA --show-capture=stdout
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py

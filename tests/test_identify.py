@@ -8,7 +8,7 @@ import pytest
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.errors import GameError, ParameterError
+from topshap.errors import EvaluationError, GameError, ParameterError
 from topshap.exact import shapley_values
 
 
@@ -88,6 +88,12 @@ WRONG = [
     ({"random_state": -1}, "'random_state'", "an int of at least 0", "-1"),
     ({"random_state": "zero"}, "'random_state'", "a numpy Generator", "'zero'"),
     ({"random_state": 0.5}, "'random_state'", "a numpy Generator", "0.5"),
+    ({"n_jobs": 0}, "'n_jobs'", "an int other than 0, or None", "0"),
+    ({"n_jobs": 1.5}, "'n_jobs'", "an int other than 0, or None", "1.5"),
+    ({"store": 3}, "'store'", "a path, a Store or None", "3"),
+    ({"store": "run.db"}, "'store'", "Store(path, game='my-game-v1')", "'run.db'"),
+    ({"callback": 3}, "'callback'", "a function of the race or None", "3"),
+    ({"on_interrupt": "stop"}, "'on_interrupt'", "'return' or 'raise'", "'stop'"),
 ]
 
 
@@ -187,12 +193,15 @@ def test_a_masked_value_is_missing_and_not_what_lies_beneath():
         topshap.identify(game, 4, k=2)
 
 
-def test_an_error_in_the_game_comes_through_as_it_is():
+def test_an_error_in_the_game_names_the_coalition_and_is_the_cause():
     def game(coalitions):
         raise ZeroDivisionError("in the model")
 
-    with pytest.raises(ZeroDivisionError, match="in the model"):
-        topshap.identify(game, 4, k=2)
+    oracle = topshap.Oracle(game, retries=0)
+    with pytest.raises(EvaluationError, match=r"\{\} could not be evaluated in 1 attempt.*in the model") as raised:
+        topshap.identify(oracle, 4, k=2)
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    assert raised.value.coalition.tolist() == [False] * 4
 
 
 # What a game may be.

@@ -42,6 +42,6 @@ def test_all_code_is_python_or_shell():
 
 
 def test_the_demo_prints_a_leaderboard_and_its_price():
-    run = subprocess.run([sys.executable, ROOT / "docs" / "demo.py"], capture_output=True, text=True, check=True)  # noqa: S603 - our own script
+    run = subprocess.run([sys.executable, ROOT / "docs" / "demo.py"], capture_output=True, text=True, check=True)
     assert "Top 5 of 30 players after 3000 evaluations" in run.stdout
     assert "Full enumeration would take 1,073,741,824" in run.stdout

@@ -178,7 +178,7 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
     if array.shape != (len(coalitions),):
         raise GameError(
             f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
-            f"Got {_kind(values, array)} of shape {array.shape} instead."
+            f"Got {_kind(values, array)} of shape {array.shape} instead, for {_whom(coalitions, player_names)}."
         )
     if array.dtype.kind not in "biuf":
         first = array.reshape(-1)[0] if array.size else None
@@ -222,5 +222,17 @@ def check_within(
         )
 
 
+def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
+    more = len(coalitions) - 1
+    return names_of(coalitions[0], player_names) + (f" and {more} more" if more else "") if more >= 0 else "none"
+
+
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
-    return "an array" if isinstance(values, np.ndarray) or array.ndim > 0 else f"{values!r}, an object"
+    if isinstance(values, np.ndarray) or array.ndim > 0:
+        return f"an array {_short(values)}"
+    return f"{_short(values)}, an object"
+
+
+def _short(values: Any) -> str:
+    text = " ".join(repr(values).split())
+    return text if len(text) <= 60 else text[:57] + "..."

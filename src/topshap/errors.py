@@ -5,6 +5,11 @@ Every exception is a `TopshapError` and also the built-in kind it is closest to.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topshap.typing import Coalition
+
 
 class TopshapError(Exception):
     """The root of every exception that topshap raises on purpose."""
@@ -20,3 +25,42 @@ class GameError(TopshapError, ValueError):
 
 class RaceError(TopshapError, RuntimeError):
     """`Race.ask`, `Race.tell` and `Race.result` were called in an order that makes no sense."""
+
+
+class EvaluationError(TopshapError, RuntimeError):
+    """The value of a coalition could not be had: the game failed on it every time, hung, or killed its worker.
+
+    What the game raised is the ``__cause__``. Everything else in the batch has been evaluated, and stored if there is
+    a store.
+
+    Attributes
+    ----------
+    coalition : ndarray of bool, or None
+        The coalition.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> def game(coalitions):
+    ...     raise ConnectionError("no answer")
+    >>> oracle = topshap.Oracle(game, n_players=2, retries=0)
+    >>> topshap.identify(oracle, k=1, player_names=["Ann", "Bob"])
+    Traceback (most recent call last):
+    ...
+    topshap.errors.EvaluationError: The coalition {} could not be evaluated in 1 attempt: ConnectionError: no answer
+    """
+
+    def __init__(self, message: str, coalition: Coalition | None = None) -> None:
+        super().__init__(message)
+        self.coalition = coalition
+
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, Coalition | None]]:
+        return type(self), (str(self), self.coalition)
+
+
+class StoreError(TopshapError, ValueError):
+    """A file cannot be used as the store of this game: it is foreign, newer, damaged, or belongs to another game."""
+
+
+class StoreWarning(UserWarning):
+    """A store had lost something, and what was whole in it is used."""

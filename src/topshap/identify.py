@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from topshap._validation import refuse, resolve_n_players
+import numpy as np
+
+from topshap._interrupts import undivided
+from topshap._validation import check_choice, refuse, resolve_n_players
+from topshap.errors import RaceError
+from topshap.oracle import Oracle
 from topshap.progress import progress_bar
 from topshap.race import Race
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
 
     from topshap.algorithms import Algorithm
     from topshap.ledger import Counting
+    from topshap.oracle import Store
     from topshap.result import TopK
     from topshap.stopping import Criterion, Guarantee
     from topshap.typing import Game
+
+logger = logging.getLogger("topshap")
+
+OnInterrupt: TypeAlias = Literal["return", "raise"]
 
 
 def identify(
@@ -34,7 +46,11 @@ def identify(
     counting: Counting = "distinct",
     player_names: Iterable[str] | None = None,
     random_state: Any = None,
+    n_jobs: int | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     progress: bool = False,
+    callback: Callable[[Race], object] | None = None,
+    on_interrupt: OnInterrupt = "return",
 ) -> TopK:
     """Find the k players with the highest Shapley values.
 
@@ -43,6 +59,7 @@ def identify(
     game
         Any callable from a bool array of shape (m, n), one coalition a row, to m numbers. If its values vary from call
         to call, it says so by an attribute ``deterministic`` that is False; then repeats are evaluated and paid for.
+        A `topshap.Oracle` says besides how it is evaluated: attempts, time limits, sizes of batches.
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
@@ -79,8 +96,21 @@ def identify(
         One name per player; by default the game's attribute ``player_names``, if it has one.
     random_state
         A seed or a numpy Generator. The same seed gives the same result, bit for bit.
+    n_jobs
+        How many workers evaluate at the same time; None means as joblib's context says. The result is the same for
+        any number.
+    store
+        A file in which every value is kept as soon as it is known, so that nothing is paid for twice: a path, for a
+        game with an attribute ``fingerprint``, or a `topshap.Store` with a name for the game. The same call after a
+        crash goes on where it ended, and one with a larger budget pays only for what is new.
     progress
         Whether to show a progress bar. Needs the extra ``topshap[progress]``.
+    callback
+        A function of the `Race`, called after every batch. If it returns True the run ends there, with
+        ``stopped="interrupted"``.
+    on_interrupt
+        What Ctrl-C does once the empty and the grand coalition are known: ``"return"`` the result so far, with
+        ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt.
 
     Returns
     -------
@@ -96,15 +126,12 @@ def identify(
     >>> topshap.identify(game, n_players=4, k=2, random_state=0).players
     array([0, 2])
     """
-    if not callable(game):
-        refuse(
-            "game",
-            game,
-            owner="identify",
-            must_be="a callable from a bool array of shape (m, n) to m numbers",
-        )
+    check_choice("on_interrupt", on_interrupt, ("return", "raise"), owner="identify")
+    if callback is not None and not callable(callback):
+        refuse("callback", callback, owner="identify", must_be="a function of the race or None")
+    oracle = as_oracle(game, n_jobs=n_jobs, store=store, owner="identify")
     race = Race(
-        resolve_n_players(game, n_players, owner="identify"),
+        resolve_n_players(oracle, n_players, owner="identify"),
         k,  # type: ignore[arg-type]  # None is refused there like any other wrong value
         budget=budget,
         epsilon=epsilon,
@@ -114,17 +141,58 @@ def identify(
         stop=stop,
         algorithm=algorithm,
         counting=counting,
-        deterministic=bool(getattr(game, "deterministic", True)),
-        player_names=getattr(game, "player_names", None) if player_names is None else player_names,
+        deterministic=oracle.deterministic,
+        player_names=getattr(oracle.game, "player_names", None) if player_names is None else player_names,
         random_state=random_state,
         _owner="identify",
     )
-    with progress_bar(race) if progress else nullcontext(_nothing) as show:
-        while not race.done:
-            race.tell(game(race.ask()))
-            show()
+    try:
+        _drive(race, oracle, progress=progress, callback=callback)
+    except KeyboardInterrupt:
+        if on_interrupt == "raise":
+            raise
+        try:
+            top = race.result()
+        except RaceError:  # nothing is known yet
+            raise KeyboardInterrupt from None
+        logger.warning("interrupted after %d evaluations", top.evaluations)
+        return top
     return race.result()
 
 
-def _nothing() -> None:
-    """Show nothing."""
+def as_oracle(
+    game: Any,
+    *,
+    owner: str,
+    n_jobs: int | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
+) -> Oracle:
+    """Return a game as an oracle, with the options that are given on top of its own."""
+    if not isinstance(game, Oracle):
+        return Oracle(game, n_jobs=n_jobs, store=store, _owner=owner)
+    given = {name: value for name, value in (("n_jobs", n_jobs), ("store", store)) if value is not None}
+    return game.with_options(**given, _owner=owner) if given else game
+
+
+def says_stop(callback: Callable[[Race], object] | None, race: Race) -> bool:
+    """Return whether there is a callback and it says that the race is to end."""
+    said = None if callback is None else callback(race)
+    return isinstance(said, bool | np.bool_) and bool(said)
+
+
+def _drive(race: Race, oracle: Oracle, *, progress: bool, callback: Callable[[Race], object] | None) -> None:
+    """Let the oracle answer what the race asks until it is over or the callback ends it."""
+    with (
+        progress_bar(race) if progress else nullcontext() as bar,
+        oracle.run(race.n_players, race.player_names) as evaluate,
+    ):
+        if bar is not None:
+            evaluate.on_arrival = bar.arrived
+        while not race.done:
+            values = evaluate(race.ask())
+            with undivided():
+                race.tell(values)
+            if bar is not None:
+                bar.told()
+            if says_stop(callback, race):
+                return

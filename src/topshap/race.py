@@ -13,6 +13,7 @@ from topshap.errors import RaceError
 from topshap.exact import shapley_from_table
 from topshap.history import Recorder
 from topshap.ledger import Bill, Ledger
+from topshap.oracle.told import memory_of_race
 from topshap.result import TopK
 from topshap.statistics.standing import KnownStanding
 from topshap.terms import agree, algorithm_for
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from topshap.algorithms import Algorithm, Rounds
     from topshap.ledger import Counting
+    from topshap.oracle.store import Store
     from topshap.result import Stopped
     from topshap.statistics.standing import Standing
     from topshap.stopping import Criterion, Guarantee, StoppingRule
@@ -64,6 +66,9 @@ class Race:
         One name per player, for messages and results.
     random_state
         A seed or a numpy Generator; the same seed gives the same race.
+    store
+        A `topshap.Store` with a name for the game: what is in it is never asked for, and what is told is kept in it.
+        What it answers counts as an evaluation as if it were told.
     clock
         What tells the time in seconds, for `topshap.stopping.TimeLimit`.
 
@@ -93,6 +98,7 @@ class Race:
         deterministic: bool = True,
         player_names: Iterable[str] | None = None,
         random_state: Any = None,
+        store: Store | None = None,
         clock: Callable[[], float] = monotonic,
         _owner: str = "Race",
     ) -> None:
@@ -126,7 +132,9 @@ class Race:
         self._rounds: Rounds | None = None
         self._recorder = Recorder()
         self._clock, self._start_time = clock, clock()
+        self._memory = None if store is None else memory_of_race(store, self, owner=_owner)
         self._request(np.array([[False] * n, [True] * n]))
+        self._answer_what_is_known()
 
     @property
     def done(self) -> bool:
@@ -197,9 +205,8 @@ class Race:
         checked = check_values(values, self._asked, self.player_names)
         if self._terms.value_range is not None:
             check_within(checked, self._terms.value_range, self._asked, self.player_names)
-        self._answer(checked)
-        while self.stopped is None and not self._bill.unpaid:
-            self._answer(np.empty(0))
+        self._answer(self._with_what_is_stored(checked))
+        self._answer_what_is_known()
 
     def result(self) -> TopK:
         """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
@@ -228,6 +235,20 @@ class Race:
             grand=task.grand,
             history=self._recorder.history(self.evaluations, standing),
         )
+
+    def _answer_what_is_known(self) -> None:
+        """Go on until something has to be asked that neither the ledger nor a store knows."""
+        while self.stopped is None and len(self._asked) == 0:
+            self._answer(self._with_what_is_stored(np.empty(0)))
+
+    def _with_what_is_stored(self, told: Values) -> Values:
+        """Return what was told together with what a store knew of the same batch."""
+        if self._memory is None:
+            return told
+        values = self._memory.complete(told)
+        if self._terms.value_range is not None:
+            check_within(values, self._terms.value_range, self._memory.wanted, self.player_names)
+        return values
 
     def _answer(self, values: Values) -> None:
         """Give the algorithm the values of its batch, as far as the budget allows, and note what it asks next."""
@@ -268,6 +289,8 @@ class Race:
         self._bill: Bill = self._ledger.price(batch)
         unpaid = self._bill.unpaid
         self._asked: Coalitions = batch if len(unpaid) == len(batch) else batch[unpaid]
+        if self._memory is not None:
+            self._asked = self._memory.unknown(self._asked)
 
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()

@@ -91,7 +91,7 @@ def test_a_game_is_frozen_and_can_be_pickled(game):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(game, name, None)
     rows = draw_anchors(5, game.n_players, np.random.default_rng(0))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(game))(rows), game(rows))  # noqa: S301 - our own bytes
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(game))(rows), game(rows))
 
 
 def test_a_game_shows_what_it_was_made_of():

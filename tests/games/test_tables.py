@@ -35,7 +35,7 @@ def test_nobody_can_change_the_table():
     game = TableGame(mine)
     mine[0] = 99.0
     assert game.values[0] == VALUES[0]
-    for array in (game.values, game.shapley_values(), pickle.loads(pickle.dumps(game)).values):  # noqa: S301 - our own bytes
+    for array in (game.values, game.shapley_values(), pickle.loads(pickle.dumps(game)).values):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 99.0
 

@@ -1,0 +1,53 @@
+"""``topshap store``: what a store holds, and its values as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from topshap.errors import ParameterError
+from topshap.oracle.export import export
+from topshap.oracle.store import Store
+
+store_app = typer.Typer(help="Look into a store of paid evaluations, or export it.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(store_app, name="store")
+
+
+@store_app.command("info")
+def info(path: Path) -> None:
+    """Say which game a store belongs to, and how much is in it."""
+    with Store(path) as store:
+        about = store.info()
+    game = about.identity
+    lines = {
+        "store": about.path,
+        "game": game.fingerprint,
+        "players": game.n_players,
+        "names": ", ".join(game.player_names) if game.player_names else "none",
+        "values": "the same every time" if game.deterministic else "vary from call to call",
+        "evaluations": about.evaluations,
+        "coalitions": about.coalitions,
+        "created": about.created,
+        "bytes": about.size,
+    }
+    for name, value in lines.items():
+        typer.echo(f"{name:<12}{value}")
+
+
+@store_app.command("export")
+def export_to(
+    path: Path,
+    out: Path,
+    force: bool = typer.Option(default=False, help="Replace a file that exists."),
+) -> None:
+    """Write all values of a store to a table: OUT ends in .csv or .parquet."""
+    if out.exists() and not force:
+        raise ParameterError(f"{str(out)!r} exists already; --force replaces it.")
+    with Store(path) as store:
+        count = export(store, out)
+    typer.echo(f"{count} values of {path} are in {out}")

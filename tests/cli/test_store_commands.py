@@ -1,0 +1,90 @@
+"""topshap store info and topshap store export."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import topshap
+from topshap import cli
+
+TOPSHAP = Path(sys.executable).with_name("topshap")
+
+
+@pytest.fixture
+def store(tmp_path):
+    game = topshap.games.per_coalition(lambda row: row[0] + 0.1 * row[1], player_names=["age", "value", "bmi"])
+    store = topshap.Store(tmp_path / "run.db", game="my-game-v1")
+    topshap.identify(game, k=1, store=store)
+    return store.path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.build(), [str(argument) for argument in arguments], catch_exceptions=True)
+
+
+def test_info_says_whose_it_is_and_how_much_is_in_it(store):
+    result = run("store", "info", store)
+    assert result.exit_code == 0
+    for line in ("game        my-game-v1", "players     3", "names       age, value, bmi", "evaluations 8"):
+        assert line in result.output
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_an_export_holds_every_value(store, tmp_path, name):
+    out = tmp_path / name
+    result = run("store", "export", store, out)
+    assert result.exit_code == 0
+    assert "8 values" in result.output
+    frame = pd.read_csv(out) if name.endswith("csv") else pd.read_parquet(out)
+    assert list(frame) == ["in_age", "in_value", "in_bmi", "draw", "value"]
+    assert len(frame) == 8
+    np.testing.assert_array_equal(frame["value"], frame["in_age"] + 0.1 * frame["in_value"])
+    assert set(frame["draw"]) == {0}
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_file_is_not_replaced_unless_that_is_said(store, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("mine")
+    assert "exists already" in str(run("store", "export", store, out).exception)
+    assert out.read_text() == "mine"
+    assert run("store", "export", store, out, "--force").exit_code == 0
+    assert out.read_text().startswith("in_age")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["store", "info", "missing.db"], "There is no store at 'missing.db'"),
+        (["store", "export", "{store}", "out.xlsx"], "must be a path that ends in .csv or .parquet"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(store, tmp_path, arguments, message):
+    command = [TOPSHAP, *(argument.format(store=store) for argument in arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_without_typer_the_extra_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "topshap[cli]" in capsys.readouterr().err
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch, store, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"topshap\[parquet\]"):
+        topshap.oracle.export.export(topshap.Store(store), tmp_path / "out.parquet")
+
+
+def test_no_arguments_is_help():
+    assert "store" in run().output

@@ -1,0 +1,59 @@
+"""What the how-to pages show is true: their snippets run, in order, and so do their commands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parent.parent / "docs" / "how-to"
+BINARIES = Path(sys.executable).parent
+
+
+def blocks(page):
+    return re.findall(r"```(\w+)\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def run(page, *, skip=()):
+    """Run a page from top to bottom in the current folder."""
+    namespace = {"__name__": "__main__"}
+    for language, text in blocks(page):
+        if any(word in text for word in skip):
+            continue
+        if language == "python":
+            exec(compile(text, page, "exec"), namespace)  # noqa: S102 - our own text
+        else:
+            assert language == "bash"
+            for line in text.splitlines():
+                program, *arguments = line.split()
+                if program != "pip":
+                    subprocess.run([BINARIES / program, *arguments], check=True, capture_output=True)
+
+
+def test_expensive_functions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run("expensive-functions.md", skip=["logging.basicConfig"])
+    printed = capsys.readouterr().out
+    assert "Top 3 of 10 players" in printed
+    assert "it is called 'my-model-v1' there and 'my-model-v2' here" in printed
+    assert (tmp_path / "evaluations.csv").exists()
+    assert (tmp_path / "evaluations.parquet").exists()
+
+
+def test_clusters_with_dask(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("clusters.md", skip=["ray"])
+
+
+@pytest.mark.cluster
+def test_clusters_with_ray(tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="ray is not installed")
+    monkeypatch.chdir(tmp_path)
+    run("clusters.md", skip=["Client("])
+
+
+def test_the_pages_link_to_pages_that_exist():
+    for page in PAGES.glob("*.md"):
+        for link in re.findall(r"\]\((.*?)\)", page.read_text(encoding="utf-8")):
+            assert (PAGES / link).exists()
