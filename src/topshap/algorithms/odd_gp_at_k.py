@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -107,14 +107,26 @@ class OddGPAtK(Algorithm[BoundedBorder]):
             chance = np.concatenate([[1.0], design.chances_of(pairs.x[1:] > 0)])
             found = correct(surrogate, pairs.x, pairs.odd, chance)
             look += 1
-            growth = update(standing, surrogate, found, task, look)
+            growth = update(standing, surrogate, found, task, Look(look, m))
             if lasted:
                 doubt = border_doubt(standing, found, task)
                 design.watch(np.argsort(-doubt.sum(axis=1), kind="stable"))
                 block = design.draw(block_weights(design, doubt, found, m), max(4.0, growth * m))
 
 
-def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, task: Task, look: int) -> float:
+class Look(NamedTuple):
+    """How often and at how many pairs the race has been looked at."""
+
+    number: int
+    pairs: int
+
+    @property
+    def beyond_learning(self) -> bool:
+        """Whether there are pairs that the process has not learned from."""
+        return self.pairs > LEARNED
+
+
+def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, task: Task, look: Look) -> float:
     """Bring the standing up to date; return by which part the sample should grow until the next look."""
     standing.set(found.estimates, found.covariance())
     top, rest = standing.partition(task.k)
@@ -122,10 +134,11 @@ def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, t
         standing.bound = np.inf
         return GROWTH[1]
     epsilon, delta = task.epsilon or 0.0, task.delta or 0.05
-    level = share_of_look(look) * delta / (len(top) * len(rest))
+    level = share_of_look(look.number) * delta / (len(top) * len(rest))
     bounds = found.lower_bounds(level, unseen_level=UNSEEN * delta)[np.ix_(top, rest)]
     gaps = found.estimates[top][:, None] - found.estimates[rest]
-    agrees = wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
+    # A process that has stopped learning knows less than the corrections do, and has no say.
+    agrees = look.beyond_learning or wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
     standing.bound = float(bounds.min()) if agrees else -np.inf
     if task.guarantee == "credible":
         standing.set(*surrogate.shapley_values())
