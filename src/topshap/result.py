@@ -16,6 +16,7 @@ from topshap.statistics.posterior import probability_in_top_k, probability_of_se
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from topshap.history import History
     from topshap.stopping import Promised
@@ -90,6 +91,8 @@ class TopK:
     """The criterion of the user's own that might have ended the race, as text."""
     history: History | None = field(default=None, repr=False)
     """How the estimates came about, None where that is not known."""
+    random_state: int | None = None
+    """The seed, if the race was given one as an int."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -176,12 +179,18 @@ class TopK:
             "p_top_k": self.inclusion,
             "top_k": np.isin(np.arange(self.n_players), self.players),
         }
-        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self._order()]
+        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self.ranking]
         return frame
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the leaderboard, see `topshap.show.leaderboard`. Needs the extra ``topshap[plots]``."""
+        from topshap.show import leaderboard  # noqa: PLC0415 - where it is used
+
+        return leaderboard(self, ax, **options)
 
     def __str__(self) -> str:
         """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
-        order = self._order()
+        order = self.ranking
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))
         lines = [self._headline()]
@@ -201,7 +210,9 @@ class TopK:
         noisy = "" if self.deterministic else ", values vary"
         return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure}{noisy})"
 
-    def _order(self) -> Players:
+    @cached_property
+    def ranking(self) -> Players:
+        """Indices of all players: the top k, then the others, by estimate."""
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
         return np.concatenate([self.players, rest[np.argsort(-self.estimates[rest], kind="stable")]])
 
