@@ -15,6 +15,8 @@ from topshap.statistics.bounds import two_sided_quantile
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -182,6 +184,31 @@ class TopK:
         frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self.ranking]
         return frame
 
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
+        """Write a report to a single HTML file that needs no network: to look at, to send, to print.
+
+        It holds the leaderboard, the race with a slider, the probabilities of pairs, what was run, what may be relied
+        on, a table to sort and copy, and the same as JSON.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        title
+            What stands at the top.
+        game
+            What the game was, in words of yours.
+        """
+        from topshap.show.report import to_html  # noqa: PLC0415 - where it is used
+
+        to_html(self, path, title=title, game=game)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from topshap.show.notebook import notebook_html  # noqa: PLC0415 - where it is used
+
+        return notebook_html(self)
+
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the leaderboard, see `topshap.show.leaderboard`. Needs the extra ``topshap[plots]``."""
         from topshap.show import leaderboard  # noqa: PLC0415 - where it is used
@@ -193,7 +220,7 @@ class TopK:
         order = self.ranking
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))
-        lines = [self._headline()]
+        lines = [self.headline]
         for rank, i in enumerate(shown, start=1):
             uncertainty = "" if self.stopped == "exact" else f" ± {1.96 * self.std_errors[i]:.2g}"
             lines.append(f"{rank:4d}  {self._name(i)[:width]:<{width}}  {self.estimates[i]:.4g}{uncertainty}")
@@ -203,7 +230,9 @@ class TopK:
             lines.append(f"      ... {self.n_players - len(shown)} more")
         return "\n".join([*lines, self.promise])
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """What was found in one line: how many players, after how many evaluations, and how sure it is."""
         exact = self.stopped == "exact"
         why = ("exact: " if exact else "") + promise.why_it_ended(self)
         sure = "" if exact else f", {_in_words(self.confidence)} sure of the set"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap._validation import check_int
-from topshap.show.players import name_of, percent, shorten, shown_ranks
+from topshap.show.players import name_of, percent, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     ax.barh(places, top.estimates[players], height=0.72, color=colours)
     _intervals(ax, places, top.estimates[players], top.interval(level)[players])
     ax.axvline(0.0, color=INK, linewidth=0.8)
-    ax.set_yticks(places, [shorten(name_of(top, i)) for i in players])
+    ax.set_yticks(places, shorten_all(name_of(top, i) for i in players))
     plain(ax.get_yticklabels())
     ax.set_ylim(places[-1] + 0.6 + (ranks[-1] < top.n_players - 1), -0.6)
     ax.tick_params(axis="y", length=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topshap._validation import check_int
-from topshap.show.players import around_border, name_of, percent, shorten
+from topshap.show.players import around_border, name_of, percent, shorten_all
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     side = max(3.0, 1.8 + 0.42 * len(ranks))
     ax = axes_or_new(ax, width=side + 0.6, height=side, owner="pairwise")
     image = ax.imshow(ahead, cmap="Blues", vmin=0.0, vmax=1.0)
-    names = [shorten(name_of(top, i), 20) for i in players]
+    names = shorten_all((name_of(top, i) for i in players), 20)
     ax.set_yticks(range(len(ranks)), names)
     ax.set_xticks(range(len(ranks)), names, rotation=45, ha="right", rotation_mode="anchor")
     plain([*ax.get_xticklabels(), *ax.get_yticklabels()])

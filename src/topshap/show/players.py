@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from topshap.result import TopK
     from topshap.typing import Players
 
@@ -64,6 +67,31 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
         return line
     tail = (length - 1) // 3
     return f"{line[: length - 1 - tail].rstrip()}…{line[len(line) - tail :].lstrip()}"
+
+
+def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
+    """Return names that are shown together, cut so that they stay different where that is possible.
+
+    Examples
+    --------
+    >>> shorten_all(["income of the household", "rooms"], 16)
+    ['income of…ehold', 'rooms']
+    >>> shorten_all(["column number 15 of the long list", "column number 16 of the long list"], 16)
+    ['…15 of the…list', '…16 of the…list']
+    """
+    lines = [" ".join(name.split()) or "(no name)" for name in names]
+    short = [shorten(line, length) for line in lines]
+    long = [i for i, line in enumerate(lines) if len(line) > length]
+    alike = [i for i in long if short.count(short[i]) > 1]
+    # If the long ones all begin alike, all of them lose their beginning, so that they can still be compared.
+    for group in (long, alike) if alike else ():
+        shared = commonprefix([lines[i] for i in group])  # noqa: RUF071 - names, not paths
+        start = len(shared.rstrip("".join(filter(str.isalnum, shared))))  # back to where a word begins
+        if start > 0:
+            for i in group:
+                short[i] = shorten("…" + lines[i][start:], length)
+            break
+    return short
 
 
 def percent(probability: float) -> str:

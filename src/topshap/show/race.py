@@ -9,7 +9,7 @@ import numpy as np
 from topshap._validation import check_int, check_probability
 from topshap.errors import ParameterError
 from topshap.history import History
-from topshap.show.players import name_of, shorten, shown_ranks
+from topshap.show.players import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
 from topshap.statistics.bounds import two_sided_quantile
 
@@ -174,10 +174,12 @@ def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
     low, high = ax.get_ylim()
     height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
     gap = min(10.5 / max(height, 1.0), 1.0 / len(ranks)) * (high - low)
-    for rank, player, place in zip(ranks, players, spread(top.estimates[players], gap), strict=True):
+    names = shorten_all((name_of(top, i) for i in players), 22)
+    places = spread(top.estimates[players], gap)
+    for rank, player, name, place in zip(ranks, players, names, places, strict=True):
         inside = rank < top.k
         ax.annotate(
-            shorten(name_of(top, player), 22),
+            name,
             xy=(1.0, top.estimates[player]),
             xytext=(1.04, place),
             xycoords=ax.get_yaxis_transform(),
