@@ -38,7 +38,7 @@ def board(top: TopK, *, most: int = 24) -> str:
     limits = float(min(0.0, shown.min())), float(max(0.0, shown.max()))
     ends = np.append(ranks, top.n_players)
     rows: list[str] = []
-    names = shorten_all(name_of(top, i) for i in top.ranking[ranks])
+    names = shorten_all((name_of(top, i) for i in top.ranking[ranks]), 26)
     for rank, name, after in zip(ranks.tolist(), names, ends[1:].tolist(), strict=True):
         rows.append(_row(top, rank, name, intervals, limits))
         if after - rank > 1:
