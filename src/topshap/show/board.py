@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.players import name_of, percent, shorten_all, shown_ranks
+from topshap.show.players import name_of, on_one_line, percent, shorten_all, shown_ranks
 
 if TYPE_CHECKING:
     from topshap.result import TopK
@@ -56,7 +56,7 @@ def details(top: TopK, rank: int) -> str:
     """Return all that is known of the player at a rank (from 0), in lines of text."""
     player = top.ranking[rank]
     estimate, error = top.estimates[player], top.std_errors[player]
-    lines = [" ".join(name_of(top, player).split()), f"rank {rank + 1} of {top.n_players:,}"]
+    lines = [on_one_line(name_of(top, player)), f"rank {rank + 1} of {top.n_players:,}"]
     if top.stopped == "exact":
         return "\n".join([*lines, f"Shapley value {estimate:.6g}"])
     lines.append(f"estimate {estimate:.6g}")

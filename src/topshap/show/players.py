@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from topshap.result import TopK
     from topshap.typing import Players
 
+_JOINERS = "\u200c\u200d"  # they shape letters and emoji, and are needed to write some languages
 NAME_LENGTH = 28
 """Names are cut to this many characters where space is short."""
 
@@ -54,6 +55,17 @@ def name_of(top: TopK, player: int) -> str:
     return str(player) if top.player_names is None else top.player_names[player]
 
 
+def on_one_line(name: str) -> str:
+    r"""Return a name without line breaks, and with a mark for what cannot be printed or would move the cursor.
+
+    Examples
+    --------
+    >>> on_one_line("tri\nglycerides \x1b[2J"), on_one_line(" ")
+    ('tri glycerides �[2J', '(no name)')
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in " ".join(name.split())) or "(no name)"
+
+
 def shorten(name: str, length: int = NAME_LENGTH) -> str:
     """Return a name on one line, cut in the middle if it is long: endings often tell names apart.
 
@@ -62,7 +74,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
     >>> shorten("distance to the nearest station, 2019", 20)
     'distance to t…, 2019'
     """
-    line = " ".join(name.split()) or "(no name)"
+    line = on_one_line(name)
     if len(line) <= length:
         return line
     tail = (length - 1) // 3
@@ -79,7 +91,7 @@ def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
     >>> shorten_all(["column number 15 of the long list", "column number 16 of the long list"], 16)
     ['…15 of the…list', '…16 of the…list']
     """
-    lines = [" ".join(name.split()) or "(no name)" for name in names]
+    lines = [on_one_line(name) for name in names]
     short = [shorten(line, length) for line in lines]
     long = [i for i, line in enumerate(lines) if len(line) > length]
     alike = [i for i in long if short.count(short[i]) > 1]

@@ -1,0 +1,195 @@
+"""The race while it runs: a leaderboard in the terminal that reorders as evidence comes in."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap._extras import import_extra
+from topshap.errors import RaceError
+from topshap.progress import progress_bar
+from topshap.show.players import shorten_all, shown_ranks
+from topshap.statistics.bounds import two_sided_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+    from rich.text import Text
+
+    from topshap.race import Race
+    from topshap.typing import Matrix, Players
+
+SECONDS_BETWEEN = 0.1
+"""It is redrawn at most this often."""
+SHARE = 0.05
+"""And takes at most this part of the time."""
+MOST_ROWS = 16
+INSIDE, OUTSIDE, BORDER = "bold blue", "dim", "dark_orange"
+_BAR_WIDTH = 30
+
+
+@contextmanager
+def live_leaderboard(
+    race: Race, *, console: Console | None = None, clock: Callable[[], float] = monotonic
+) -> Iterator[Any]:
+    """Show a race as a leaderboard with intervals that is brought up to date while it runs.
+
+    Where standard error is no terminal, it is the plain progress bar. Needs the extra ``topshap[live]``.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> race = topshap.Race(n_players=4, k=2, budget=12, random_state=0)
+    >>> with live_leaderboard(race) as shown:
+    ...     while not race.done:
+    ...         race.tell(race.ask() @ np.array([3.0, 1.0, 2.0, 0.0]))
+    ...         shown()
+    >>> race.result().players
+    array([0, 2])
+    """
+    rich_console = import_extra("rich.console", extra="live", needed_by="progress='live'")
+    rich_live = import_extra("rich.live", extra="live", needed_by="progress='live'")
+    console = rich_console.Console(stderr=True) if console is None else console
+    if not console.is_terminal or console.is_dumb_terminal or console.is_jupyter:
+        with progress_bar(race) as bar:
+            yield bar
+        return
+    with rich_live.Live(console=console, auto_refresh=False) as live:
+        yield LiveLeaderboard(race, live, clock)
+
+
+class LiveLeaderboard:
+    """What is shown of a race while it runs; it takes a small part of the time only."""
+
+    def __init__(self, race: Race, live: Live, clock: Callable[[], float]) -> None:
+        self._race, self._live, self._clock = race, live, clock
+        self._started = clock()
+        self._next_draw = self._started
+        self._arrived = 0
+        self._completion = 0.0
+
+    def __call__(self) -> None:
+        """Take note that the race has been told all that it asked for."""
+        self.told()
+
+    def arrived(self, values: int) -> None:
+        """Take note of values that have arrived while the race waits for the rest of its batch."""
+        self._arrived += values
+        self._draw()
+
+    def told(self) -> None:
+        """Take note that the race has been told all that it asked for."""
+        self._arrived = 0
+        self._draw()
+
+    def _draw(self) -> None:
+        start = self._clock()
+        if start < self._next_draw and not self._race.done:
+            return
+        self._live.update(self._picture(), refresh=True)
+        end = self._clock()
+        self._next_draw = end + max(SECONDS_BETWEEN, (end - start) / SHARE)
+
+    def _picture(self) -> RenderableType:
+        """Return the line on top and the leaderboard below it."""
+        group = import_extra("rich.console", extra="live", needed_by="progress='live'").Group
+        try:
+            return group(self._headline(), _table(self._race, self._live.console))
+        except RaceError:  # nothing is known yet
+            return self._headline()
+
+    def _headline(self) -> Text:
+        """Return what is spent of what, how fast, and how long it may still take."""
+        race, seconds = self._race, self._clock() - self._started
+        spent = race.evaluations + self._arrived
+        limit = "" if race.budget is None else f" of {race.budget:,}"
+        parts = [f"Top {race.k} of {race.n_players:,} after {spent:,}{limit} evaluations"]
+        if seconds > 0:
+            parts.append(f"{spent / seconds:,.3g}/s" if spent < 1000 * seconds else f"{spent / seconds:,.0f}/s")
+        self._completion = max(self._completion, min(1.0, race.completion))
+        if race.done:
+            parts.append(f"done in {_minutes(seconds)}")
+        elif self._completion > 0.0:
+            parts.append(f"{self._completion:.0%}, {_minutes(seconds * (1.0 / self._completion - 1.0))} left")
+        text: Text = _text(" · ".join(parts), "bold")
+        return text
+
+
+def _table(race: Race, console: Console) -> RenderableType:
+    """Return the players by estimate, with intervals as bars and a line at the border."""
+    standing = race.standing
+    table = import_extra("rich.table", extra="live", needed_by="progress='live'").Table(box=None, pad_edge=False)
+    for heading, justify in (("", "right"), ("player", "left"), ("interval of 95%", "left"), ("estimate", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
+    ranks = shown_ranks(race.n_players, race.k, max(4, min(MOST_ROWS, console.height - 6)))
+    players = standing.ranking(resolution=1e-12)[ranks]
+    half_widths = two_sided_quantile(0.05) * standing.std_errors[players]
+    estimates = standing.estimates[players]
+    bars = interval_bars(np.stack([estimates - half_widths, estimates, estimates + half_widths]), _ink(console))
+    names = shorten_all(str(i) if race.player_names is None else race.player_names[i] for i in players)
+    for row, (rank, name) in enumerate(zip(ranks.tolist(), names, strict=True)):
+        style = INSIDE if rank < race.k else OUTSIDE
+        if row > 0 and rank > ranks[row - 1] + 1:
+            table.add_row("", _text(f"{rank - ranks[row - 1] - 1:,} more", "dim"))
+        if rank == race.k:
+            line = "-" * 8
+            table.add_row("", _text(line, BORDER), _text("-" * _BAR_WIDTH, BORDER), _text(line, BORDER))
+        error = "" if np.isnan(half_widths[row]) else f" ± {half_widths[row]:.2g}"
+        cells = (f"{rank + 1}", name, bars[row], f"{estimates[row]:.3g}{error}")
+        table.add_row(*(_text(cell, style) for cell in cells))
+    return _with_rest(table, race.n_players, ranks)
+
+
+def interval_bars(intervals: Matrix, ink: tuple[str, str, str] = ("─", "●", "│")) -> list[str]:
+    """Return a line of characters for each interval: its ends, the estimate in it, and zero.
+
+    Parameters
+    ----------
+    intervals
+        Low ends, estimates and high ends, shape (3, m); ends that are not known are nan.
+    ink
+        What an interval, an estimate and zero are drawn with.
+
+    Examples
+    --------
+    >>> for bar in interval_bars(np.array([[1.0, -1.0], [2.0, 0.5], [3.0, 2.0]])):
+    ...     print(f"[{bar}]")
+    [       │      ────────●───────]
+    [───────│───●───────────       ]
+    """
+    known = np.where(np.isfinite(intervals), intervals, intervals[1])
+    low, high = min(0.0, known.min()), max(0.0, known.max())
+    places = ((known - low) / (high - low or 1.0) * (_BAR_WIDTH - 1)).round().astype(int)
+    zero = round(-low / (high - low or 1.0) * (_BAR_WIDTH - 1))
+    bars = []
+    for left, middle, right in places.T:
+        bar = [" "] * _BAR_WIDTH
+        bar[left : right + 1] = ink[0] * (right + 1 - left)
+        bar[zero], bar[middle] = ink[2], ink[1]
+        bars.append("".join(bar))
+    return bars
+
+
+def _with_rest(table: Any, n_players: int, ranks: Players) -> RenderableType:
+    if ranks[-1] < n_players - 1:
+        table.add_row("", _text(f"{n_players - 1 - ranks[-1]:,} more", "dim"))
+    return table
+
+
+def _ink(console: Console) -> tuple[str, str, str]:
+    return ("-", "o", "|") if console.options.ascii_only else ("─", "●", "│")
+
+
+def _text(text: str, style: str) -> Any:
+    """Return a text that is shown as it is, whatever brackets are in it."""
+    return import_extra("rich.text", extra="live", needed_by="progress='live'").Text(text, style=style)
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d}"
