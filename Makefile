@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit browser format confidence reproduce overhead high-order engine cluster large clean
+.PHONY: help demo test lint types unit browser pictures format confidence reproduce overhead high-order engine cluster large clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ unit: $(VENV)/.test
 browser: $(VENV)/.browser ## the report in a real Chromium, which is installed if missing; screenshots are kept
 	(command -v chromium && command -v chromedriver) || (apt-get update && apt-get install --yes chromium chromium-driver)
 	$(BIN)/pytest -m browser tests/show
+
+pictures: $(VENV)/.test ## the pictures of the README, into docs/images
+	$(BIN)/python docs/pictures.py
 
 format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .

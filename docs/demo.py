@@ -8,6 +8,7 @@ their means.
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -18,9 +19,12 @@ from sklearn.preprocessing import StandardScaler
 
 import topshap
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def main() -> None:
-    """Train, explain one prediction, print the leaderboard."""
+
+def suspicious_tumour() -> tuple[Callable[[np.ndarray], np.ndarray], list[str], str]:
+    """Train a model and return the game of one of its predictions, the names of the features, and the question."""
     data = load_breast_cancer()
     X_train, X_test, y_train, _ = train_test_split(data.data, data.target, random_state=0)
     model = make_pipeline(StandardScaler(), MLPClassifier((32,), max_iter=1000, random_state=0)).fit(X_train, y_train)
@@ -33,21 +37,21 @@ def main() -> None:
         """Return the predicted probability when only the features in a coalition are known."""
         return model.predict_proba(np.where(coalitions, x, means))[:, malignant]
 
-    print(f"The model gives tumour {row} of the test set a {chances[row]:.0%} chance of being malignant. Why?\n")
+    question = f"The model gives tumour {row} of the test set a {chances[row]:.0%} chance of being malignant. Why?"
+    return chance_of_malignant, list(data.feature_names), question
+
+
+def main() -> None:
+    """Train, explain one prediction, print the leaderboard."""
+    game, features, question = suspicious_tumour()
+    print(f"{question}\n")
     start = time.perf_counter()
-    top = topshap.identify(
-        chance_of_malignant,
-        n_players=x.size,
-        k=5,
-        budget=3000,
-        player_names=data.feature_names,
-        random_state=0,
-    )
+    top = topshap.identify(game, n_players=len(features), k=5, budget=3000, player_names=features, random_state=0)
     seconds = time.perf_counter() - start
     print(top)
-    share = 2**x.size / top.evaluations
+    coalitions = 2**top.n_players
     print(f"\n{top.evaluations:,} evaluations of the model in {seconds:.1f} s, by {top.algorithm}.")
-    print(f"Full enumeration would take {2**x.size:,}: {share:,.0f} times as many.")
+    print(f"Full enumeration would take {coalitions:,}: {coalitions / top.evaluations:,.0f} times as many.")
 
 
 if __name__ == "__main__":
