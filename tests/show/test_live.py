@@ -31,7 +31,7 @@ def terminal(**options):
 def run(console, *, seconds=0.2, n=12, k=3, names=None, **terms):
     """Run a race in which every batch takes some seconds, and return it with what was drawn, one text a frame."""
     clock = Clock()
-    race = topshap.Race(n, k, algorithm="greedy-cmcs", player_names=names, random_state=0, **terms or {"budget": 800})
+    race = topshap.Race(n, k, algorithm="greedy-cmcs", player_names=names, random_state=0, **terms or {"budget": 300})
     weights = np.linspace(3.0, -0.5, n)
     with live_leaderboard(race, console=console, clock=clock) as shown:
         while not race.done:
@@ -48,7 +48,7 @@ def test_the_last_frame_is_the_result():
     top = race.result()
     assert [int(player) for _, player, _ in rows] == top.ranking.tolist()
     np.testing.assert_allclose([float(value) for _, _, value in rows], top.estimates[top.ranking], atol=0.01)
-    assert f"after {top.evaluations:,} of 800 evaluations" in frames[-1]
+    assert f"after {top.evaluations:,} of 300 evaluations" in frames[-1]
     assert "done in" in frames[-1]
     assert "left" in frames[0]
 
@@ -61,8 +61,8 @@ def test_how_much_is_done_never_goes_back():
 
 
 def test_it_is_not_drawn_more_often_than_anybody_can_see():
-    _, seldom = run(terminal(), seconds=0.001)
-    _, often = run(terminal(), seconds=0.2)
+    _, seldom = run(terminal(), seconds=0.001, budget=800)
+    _, often = run(terminal(), seconds=0.2, budget=800)
     assert 5 * len(seldom) < len(often)
 
 

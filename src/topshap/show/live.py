@@ -52,14 +52,12 @@ def live_leaderboard(
     >>> race.result().players
     array([0, 2])
     """
-    rich_console = import_extra("rich.console", extra="live", needed_by="progress='live'")
-    rich_live = import_extra("rich.live", extra="live", needed_by="progress='live'")
-    console = rich_console.Console(stderr=True) if console is None else console
+    console = _rich("console").Console(stderr=True) if console is None else console
     if not console.is_terminal or console.is_dumb_terminal or console.is_jupyter:
         with progress_bar(race) as bar:
             yield bar
         return
-    with rich_live.Live(console=console, auto_refresh=False) as live:
+    with _rich("live").Live(console=console, auto_refresh=False) as live:
         yield LiveLeaderboard(race, live, clock)
 
 
@@ -97,7 +95,7 @@ class LiveLeaderboard:
 
     def _picture(self) -> RenderableType:
         """Return the line on top and the leaderboard below it."""
-        group = import_extra("rich.console", extra="live", needed_by="progress='live'").Group
+        group = _rich("console").Group
         try:
             return group(self._headline(), _table(self._race, self._live.console))
         except RaceError:  # nothing is known yet
@@ -106,9 +104,10 @@ class LiveLeaderboard:
     def _headline(self) -> Text:
         """Return what is spent of what, how fast, and how long it may still take."""
         race, seconds = self._race, self._clock() - self._started
-        spent = race.evaluations + self._arrived
+        spent = race.spent + self._arrived
+        unit = "calls" if race.counting == "calls" else "evaluations"
         limit = "" if race.budget is None else f" of {race.budget:,}"
-        parts = [f"Top {race.k} of {race.n_players:,} after {spent:,}{limit} evaluations"]
+        parts = [f"Top {race.k} of {race.n_players:,} after {spent:,}{limit} {unit}"]
         if seconds > 0:
             parts.append(f"{spent / seconds:,.3g}/s" if spent < 1000 * seconds else f"{spent / seconds:,.0f}/s")
         self._completion = max(self._completion, min(1.0, race.completion))
@@ -123,7 +122,7 @@ class LiveLeaderboard:
 def _table(race: Race, console: Console) -> RenderableType:
     """Return the players by estimate, with intervals as bars and a line at the border."""
     standing = race.standing
-    table = import_extra("rich.table", extra="live", needed_by="progress='live'").Table(box=None, pad_edge=False)
+    table = _rich("table").Table(box=None, pad_edge=False)
     for heading, justify in (("", "right"), ("player", "left"), ("interval of 95%", "left"), ("estimate", "right")):
         table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
     ranks = shown_ranks(race.n_players, race.k, max(4, min(MOST_ROWS, console.height - 6)))
@@ -187,7 +186,11 @@ def _ink(console: Console) -> tuple[str, str, str]:
 
 def _text(text: str, style: str) -> Any:
     """Return a text that is shown as it is, whatever brackets are in it."""
-    return import_extra("rich.text", extra="live", needed_by="progress='live'").Text(text, style=style)
+    return _rich("text").Text(text, style=style)
+
+
+def _rich(module: str) -> Any:
+    return import_extra(f"rich.{module}", extra="live", needed_by="progress='live'")
 
 
 def _minutes(seconds: float) -> str:

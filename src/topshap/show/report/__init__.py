@@ -40,7 +40,7 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
     page = Template(_part("report.html")).substitute(
-        title=escape(_clean(title or f"The top {top.k} of {top.n_players:,} players")),
+        title=escape(title or f"The top {top.k} of {top.n_players:,} players"),
         headline=escape(top.headline),
         board=board(top),
         pairwise=pairwise_table(top),

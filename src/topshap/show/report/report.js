@@ -237,8 +237,8 @@
     const button = element("button", { type: "button" }, title);
     const head = element("th", { scope: "col" }, button);
     button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending" || (head.getAttribute("aria-sort") === null && get !== columns[0][1] && get !== columns[1][1]);
-      const up = head.getAttribute("aria-sort") === "descending" || !down;
+      const now = head.getAttribute("aria-sort");
+      const up = now === null ? ["rank", "player"].includes(title) : now === "descending"; // numbers: highest first
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b);
