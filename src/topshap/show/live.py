@@ -29,7 +29,7 @@ SECONDS_BETWEEN = 0.1
 SHARE = 0.05
 """And takes at most this part of the time."""
 MOST_ROWS = 16
-INSIDE, OUTSIDE, BORDER = "bold blue", "dim", "dark_orange"
+INSIDE, OUTSIDE, BORDER = "bold dodger_blue1", "dim", "dark_orange"
 _BAR_WIDTH = 30
 
 
