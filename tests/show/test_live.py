@@ -90,11 +90,39 @@ def test_values_that_arrive_one_by_one_count_at_once():
     assert "after 7 of 800 evaluations" in console.file.getvalue()
 
 
-def test_nothing_is_drawn_of_a_race_that_knows_nothing():
+def test_values_that_were_known_before_do_not_count_as_fast():
+    console, clock = terminal(), Clock()
+    with live_leaderboard(topshap.Race(12, 3, budget=800, random_state=0), console=console, clock=clock) as shown:
+        shown.arrived(400, fresh=False)
+        clock.now += 1.0
+        shown.arrived(0)  # the first fresh value is waited for from here on
+        clock.now += 10.0
+        shown.arrived(20)
+    assert "after 420 of 800 evaluations · 2/s" in console.file.getvalue()
+
+
+def test_of_a_race_that_knows_nothing_only_what_was_spent_is_drawn():
     console = terminal()
     with live_leaderboard(topshap.Race(12, 3, random_state=0), console=console) as shown:
         shown.arrived(1)
     assert "after 1 of 600 evaluations" in console.file.getvalue()
+    assert "estimate" not in console.file.getvalue()
+
+
+def test_an_interrupted_race_is_drawn_as_it_stands():
+    console = terminal()
+    race = topshap.Race(12, 3, budget=800, random_state=0)
+
+    def interrupted():
+        with live_leaderboard(race, console=console, clock=Clock()) as shown:
+            for _ in range(3):
+                race.tell(race.ask() @ WEIGHTS)
+                shown.told()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert f"after {race.evaluations} of 800 evaluations" in console.file.getvalue()
 
 
 def test_a_terminal_without_unicode_gets_plain_characters():
@@ -108,11 +136,9 @@ def test_a_terminal_without_unicode_gets_plain_characters():
 
 def test_where_there_is_no_terminal_it_is_the_plain_bar(capsys):
     race = topshap.Race(12, 3, budget=200, random_state=0)
-    with live_leaderboard(race) as shown:
-        while not race.done:
-            race.tell(race.ask() @ WEIGHTS)
-            shown()
-    assert "100%" in capsys.readouterr().err
+    with live_leaderboard(race):
+        pass
+    assert "0%|" in capsys.readouterr().err
 
 
 def test_a_missing_rich_is_named_with_the_extra_to_install(monkeypatch):

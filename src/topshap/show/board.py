@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.players import name_of, on_one_line, percent, shorten_all, shown_ranks
+from topshap.show.players import name_of, on_one_line, percent, short_number, shorten_all, shown_ranks
 
 if TYPE_CHECKING:
     from topshap.result import TopK
@@ -85,7 +85,7 @@ def _row(top: TopK, rank: int, name: str, intervals: Matrix, limits: tuple[float
         f'<span class="ts-rank">{rank + 1}</span>'
         f'<bdi class="ts-name">{escape(name)}</bdi>'
         f"{_bar(top.estimates[player], intervals[player], limits)}"
-        f'<span class="ts-value">{top.estimates[player]:.3g}</span>'
+        f'<span class="ts-value">{short_number(top.estimates[player], limits[1] - limits[0])}</span>'
         f'<span class="ts-chance">{escape(chance)}</span></li>'
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from topshap._extras import import_extra
 from topshap.errors import RaceError
 from topshap.progress import progress_bar
-from topshap.show.players import shorten_all, shown_ranks
+from topshap.show.players import short_number, shorten_all, shown_ranks
 from topshap.statistics.bounds import two_sided_quantile
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ def live_leaderboard(
     --------
     >>> import topshap
     >>> race = topshap.Race(n_players=4, k=2, budget=12, random_state=0)
-    >>> with live_leaderboard(race) as shown:
+    >>> with live_leaderboard(race):  # yields what takes note of the values that arrive
     ...     while not race.done:
     ...         race.tell(race.ask() @ np.array([3.0, 1.0, 2.0, 0.0]))
-    ...         shown()
     >>> race.result().players
     array([0, 2])
     """
@@ -58,7 +57,11 @@ def live_leaderboard(
             yield bar
         return
     with _rich("live").Live(console=console, auto_refresh=False) as live:
-        yield LiveLeaderboard(race, live, clock)
+        shown = LiveLeaderboard(race, live, clock)
+        try:
+            yield shown
+        finally:
+            shown.draw()
 
 
 class LiveLeaderboard:
@@ -66,8 +69,8 @@ class LiveLeaderboard:
 
     def __init__(self, race: Race, live: Live, clock: Callable[[], float]) -> None:
         self._race, self._live, self._clock = race, live, clock
-        self._started = clock()
-        self._next_draw = self._started
+        self._start_time = self._next_draw = clock()
+        self._start: tuple[int, float] | None = None  # what was spent and done before the first fresh value
         self._arrived = 0
         self._completion = 0.0
 
@@ -75,46 +78,52 @@ class LiveLeaderboard:
         """Take note that the race has been told all that it asked for."""
         self.told()
 
-    def arrived(self, values: int) -> None:
-        """Take note of values that have arrived while the race waits for the rest of its batch."""
+    def arrived(self, values: int, fresh: bool = True) -> None:
+        """Take note of values that have arrived, `fresh` or known before, while the race waits for its batch."""
+        if fresh and self._start is None:  # from here on time tells how fast it is and how long the rest may take
+            self._start_time, self._start = self._clock(), (self._race.spent + self._arrived, self._race.completion)
         self._arrived += values
-        self._draw()
+        self._draw_if_it_is_time()
 
     def told(self) -> None:
         """Take note that the race has been told all that it asked for."""
         self._arrived = 0
-        self._draw()
+        self._draw_if_it_is_time()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw the leaderboard as things stand."""
         start = self._clock()
-        if start < self._next_draw and not self._race.done:
-            return
-        self._live.update(self._picture(), refresh=True)
+        headline = self._headline()
+        try:
+            picture = _rich("console").Group(headline, _table(self._race, self._live.console))
+        except RaceError:  # nothing is known yet
+            picture = headline
+        self._live.update(picture, refresh=True)
         end = self._clock()
         self._next_draw = end + max(SECONDS_BETWEEN, (end - start) / SHARE)
 
-    def _picture(self) -> RenderableType:
-        """Return the line on top and the leaderboard below it."""
-        group = _rich("console").Group
-        try:
-            return group(self._headline(), _table(self._race, self._live.console))
-        except RaceError:  # nothing is known yet
-            return self._headline()
+    def _draw_if_it_is_time(self) -> None:
+        if self._race.done or self._clock() >= self._next_draw:
+            self.draw()
 
     def _headline(self) -> Text:
         """Return what is spent of what, how fast, and how long it may still take."""
-        race, seconds = self._race, self._clock() - self._started
+        race, seconds = self._race, self._clock() - self._start_time
+        spent_before, done_before = self._start or (0, 0.0)
         spent = race.spent + self._arrived
+        done = max(race.completion, spent / race.budget) if race.budget and self._arrived else race.completion
+        self._completion = max(self._completion, min(1.0, done))
         unit = "calls" if race.counting == "calls" else "evaluations"
-        limit = "" if race.budget is None else f" of {race.budget:,}"
-        parts = [f"Top {race.k} of {race.n_players:,} after {spent:,}{limit} {unit}"]
-        if seconds > 0:
-            parts.append(f"{spent / seconds:,.3g}/s" if spent < 1000 * seconds else f"{spent / seconds:,.0f}/s")
-        self._completion = max(self._completion, min(1.0, race.completion))
+        of_budget = "" if race.budget is None else f" of {race.budget:,}"
+        parts = [f"Top {race.k} of {race.n_players:,} after {spent:,}{of_budget} {unit}"]
+        if seconds > 0 and spent > spent_before:
+            rate = (spent - spent_before) / seconds
+            parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
         if race.done:
             parts.append(f"done in {_minutes(seconds)}")
-        elif self._completion > 0.0:
-            parts.append(f"{self._completion:.0%}, {_minutes(seconds * (1.0 / self._completion - 1.0))} left")
+        elif self._completion > done_before:
+            left = seconds * (1.0 - self._completion) / (self._completion - done_before)
+            parts.append(f"{self._completion:.0%}, {_minutes(left)} left")
         text: Text = _text(" · ".join(parts), "bold")
         return text
 
@@ -130,6 +139,7 @@ def _table(race: Race, console: Console) -> RenderableType:
     half_widths = two_sided_quantile(0.05) * standing.std_errors[players]
     estimates = standing.estimates[players]
     bars = interval_bars(np.stack([estimates - half_widths, estimates, estimates + half_widths]), _ink(console))
+    scale = float(np.abs(estimates).max())
     names = shorten_all(str(i) if race.player_names is None else race.player_names[i] for i in players)
     for row, (rank, name) in enumerate(zip(ranks.tolist(), names, strict=True)):
         style = INSIDE if rank < race.k else OUTSIDE
@@ -139,7 +149,7 @@ def _table(race: Race, console: Console) -> RenderableType:
             line = "-" * 8
             table.add_row("", _text(line, BORDER), _text("-" * _BAR_WIDTH, BORDER), _text(line, BORDER))
         error = "" if np.isnan(half_widths[row]) else f" ± {half_widths[row]:.2g}"
-        cells = (f"{rank + 1}", name, bars[row], f"{estimates[row]:.3g}{error}")
+        cells = (f"{rank + 1}", name, bars[row], short_number(estimates[row], scale) + error)
         table.add_row(*(_text(cell, style) for cell in cells))
     return _with_rest(table, race.n_players, ranks)
 

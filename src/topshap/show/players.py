@@ -117,3 +117,14 @@ def percent(probability: float) -> str:
     if np.isnan(probability):
         return "?"
     return ">99%" if probability > 0.99 else "<1%" if probability < 0.01 else f"{probability:.0%}"
+
+
+def short_number(value: float, scale: float) -> str:
+    """Return a number of three digits; what is but rounding error next to `scale` is 0.
+
+    Examples
+    --------
+    >>> short_number(0.123456, scale=3.0), short_number(1.35e-11, scale=3.0)
+    ('0.123', '0')
+    """
+    return f"{0.0 if abs(value) < 1e-9 * scale else value:.3g}"
