@@ -59,13 +59,13 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
         for column in range(len(ranks)):
             if row != column:
                 chance = ahead[row, column]
-                ink = "white" if chance > 0.6 else "#222222"
+                ink = "white" if chance > 0.65 else "#222222"
                 ax.text(column, row, _number(chance, exact), ha="center", va="center", fontsize="small", color=ink)
     border = top.k - ranks[0] - 0.5
     if 0 < border < len(ranks) - 1:
         ax.axhline(border, **BORDER_LINE)
         ax.axvline(border, **BORDER_LINE)
-    ax.figure.colorbar(image, ax=ax, shrink=0.7, format="{x:.0%}")
+    ax.figure.colorbar(image, ax=ax, shrink=0.7).ax.yaxis.set_major_formatter("{x:.0%}")
     ax.set_title("P(row is ahead of column), in percent", loc="left", fontsize="medium")
     return ax
 

@@ -113,7 +113,7 @@ def _cell(p: float, same: bool, border: str, top: TopK) -> str:
     if same:
         return f'<td{border} style="--p:.5"></td>'
     text = f"{100 * p:.0f}" if top.stopped == "exact" else escape(percent(p).removesuffix("%"))
-    dark = ' data-dark=""' if p > 0.6 else ""
+    dark = ' data-dark=""' if p > 0.7 else ""
     return f'<td{border}{dark} style="--p:{p:.2f}">{text}</td>'
 
 
