@@ -90,7 +90,7 @@
     const wide = Math.max(300, Math.round(byId("chart").clientWidth));
     const height = Math.round(Math.min(400, Math.max(260, wide * 0.6)));
     const names = wide < 500 ? race.labels_narrow : race.labels;
-    const margin = { left: 46, right: 18 + 7.2 * Math.max(...names.map((name) => name.length)), top: 10, bottom: 38 };
+    const margin = { left: 46, right: 18 + 8 * Math.max(...names.map((name) => name.length)), top: 10, bottom: 38 };
     const spent = race.evaluations;
     const [first, last] = [spent[0], spent.at(-1)];
     const log = last > 4 * first;
@@ -145,8 +145,7 @@
     const bar = element("svg", { class: "ts-bar", viewBox: "0 0 100 20", preserveAspectRatio: "none", "aria-hidden": "true" },
       element("rect", { y: 2, height: 16 }), element("path", { class: "ts-zero" }), element("path"));
     return element("li", { class: `ts-row ${side(rank)}` }, element("span", { class: "ts-rank" }),
-      element("bdi", { class: "ts-name" }, race.labels[i]), bar, element("span", { class: "ts-value" }),
-      element("span", { class: "ts-chance" }));
+      element("bdi", { class: "ts-name" }, race.labels[i]), bar, element("span", { class: "ts-value" }));
   });
   const startRace = () => {
     const moment = byId("moment");
