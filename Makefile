@@ -13,7 +13,7 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[sklearn]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,sklearn]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml
@@ -25,7 +25,7 @@ $(VENV)/.browser: $(VENV)/.test
 	touch $@
 
 demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
-	$(BIN)/python docs/demo.py
+	$(BIN)/topshap demo
 
 test: lint types unit ## lint, types, tests and doctests
 

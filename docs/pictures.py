@@ -1,7 +1,7 @@
 """Make the pictures of the README: the leaderboard and the race of one real run, into docs/images.
 
-The question is that of docs/demo.py: which features of a tumour make a neural network suspicious. The algorithm is one
-whose race is seen from the start: greedy-cmcs with a short warm-up.
+The question is that of ``topshap demo``: which features of a tumour make a neural network suspicious. The algorithm is
+one whose race is seen from the start: greedy-cmcs with a short warm-up.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
-from demo import suspicious_tumour
 from PIL import Image
 
 import topshap
+from topshap.cli.demo import suspicious_tumour
 
 FOLDER = Path(__file__).parent / "images"
 

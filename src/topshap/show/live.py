@@ -10,7 +10,7 @@ import numpy as np
 
 from topshap._extras import import_extra
 from topshap.errors import RaceError
-from topshap.progress import progress_bar
+from topshap.progress import SECONDS_BETWEEN, SHARE, in_words, progress_bar
 from topshap.show.players import short_number, shorten_all, shown_ranks
 from topshap.statistics.bounds import two_sided_quantile
 
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from topshap.race import Race
     from topshap.typing import Matrix, Players
 
-SECONDS_BETWEEN = 0.1
-"""It is redrawn at most this often."""
-SHARE = 0.05
-"""And takes at most this part of the time."""
 MOST_ROWS = 16
 INSIDE, OUTSIDE, BORDER = "bold dodger_blue1", "dim", "dark_orange"
 _BAR_WIDTH = 30
@@ -44,11 +40,8 @@ def live_leaderboard(
     Examples
     --------
     >>> import topshap
-    >>> race = topshap.Race(n_players=4, k=2, budget=12, random_state=0)
-    >>> with live_leaderboard(race):  # yields what takes note of the values that arrive
-    ...     while not race.done:
-    ...         race.tell(race.ask() @ np.array([3.0, 1.0, 2.0, 0.0]))
-    >>> race.result().players
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0])
+    >>> topshap.identify(game, k=2, progress="live").players  # it is on stderr
     array([0, 2])
     """
     console = _rich("console").Console(stderr=True) if console is None else console
@@ -73,10 +66,6 @@ class LiveLeaderboard:
         self._start: tuple[int, float] | None = None  # what was spent and done before the first fresh value
         self._arrived = 0
         self._completion = 0.0
-
-    def __call__(self) -> None:
-        """Take note that the race has been told all that it asked for."""
-        self.told()
 
     def arrived(self, values: int, fresh: bool = True) -> None:
         """Take note of values that have arrived, `fresh` or known before, while the race waits for its batch."""
@@ -120,10 +109,10 @@ class LiveLeaderboard:
             rate = (spent - spent_before) / seconds
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
         if race.done:
-            parts.append(f"done in {_minutes(seconds)}")
+            parts.append(f"done in {in_words(seconds)}")
         elif self._completion > done_before:
             left = seconds * (1.0 - self._completion) / (self._completion - done_before)
-            parts.append(f"{self._completion:.0%}, {_minutes(left)} left")
+            parts.append(f"{self._completion:.0%}, {in_words(left)} left")
         text: Text = _text(" · ".join(parts), "bold")
         return text
 
@@ -201,8 +190,3 @@ def _text(text: str, style: str) -> Any:
 
 def _rich(module: str) -> Any:
     return import_extra(f"rich.{module}", extra="live", needed_by="progress='live'")
-
-
-def _minutes(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d}"
