@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit format confidence reproduce overhead high-order engine cluster large clean
+.PHONY: help demo test lint types unit browser pictures format confidence reproduce overhead high-order engine cluster large clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -13,15 +13,19 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[sklearn]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,sklearn]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@
 
+$(VENV)/.browser: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	touch $@
+
 demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
-	$(BIN)/python docs/demo.py
+	$(BIN)/topshap demo
 
 test: lint types unit ## lint, types, tests and doctests
 
@@ -35,6 +39,13 @@ types: $(VENV)/.test
 # Two workers with one thread each: threads of linear algebra that wait for each other take longer than the work.
 unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+
+browser: $(VENV)/.browser ## the report in a real Chromium, which is installed if missing; screenshots are kept
+	(command -v chromium && command -v chromedriver) || (apt-get update && apt-get install --yes chromium chromium-driver)
+	$(BIN)/pytest -m browser tests/show
+
+pictures: $(VENV)/.test ## the pictures of the README, into docs/images
+	$(BIN)/python docs/pictures.py
 
 format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -69,4 +80,4 @@ large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 pl
 	$(BIN)/python benchmarks/large_games.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots

@@ -138,3 +138,13 @@ def test_a_missing_tqdm_is_named_with_the_extra_to_install_before_anything_is_sp
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ImportError, match=r"topshap\[progress\]"):
         topshap.identify(lambda coalitions: pytest.fail("called"), 4, k=2, progress=True)
+
+
+def test_a_live_leaderboard_where_there_is_no_terminal_is_the_bar(capsys):
+    topshap.identify(GAME, k=2, budget=100, progress="live", random_state=0)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_another_kind_of_progress_is_refused():
+    with pytest.raises(topshap.ParameterError, match=r"must be a bool or 'live'\. Got 'lively' instead"):
+        topshap.identify(GAME, k=2, progress="lively")

@@ -1,6 +1,6 @@
 """topshap finds the k most important players of any cooperative game with as few evaluations as possible."""
 
-from topshap import algorithms, errors, exact, games, metrics, stopping, theory
+from topshap import algorithms, errors, exact, games, metrics, show, stopping, theory
 from topshap.aidentify import aidentify
 from topshap.errors import (
     EvaluationError,
@@ -38,6 +38,7 @@ __all__ = [
     "games",
     "identify",
     "metrics",
+    "show",
     "stopping",
     "theory",
 ]

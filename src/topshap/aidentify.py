@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from topshap._validation import check_int, refuse, resolve_n_players
 from topshap.identify import as_oracle, says_stop
-from topshap.progress import progress_bar
+from topshap.progress import view
 from topshap.race import Race
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from topshap.algorithms import Algorithm
     from topshap.ledger import Counting
     from topshap.oracle import Store
+    from topshap.progress import Progress
     from topshap.result import TopK
     from topshap.stopping import Criterion, Guarantee
 
@@ -38,7 +38,7 @@ async def aidentify(
     random_state: Any = None,
     concurrency: int = 8,
     store: Store | str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
     callback: Callable[[Race], object] | None = None,
 ) -> TopK:
     """Find the k players with the highest Shapley values of a game that is a coroutine.
@@ -100,7 +100,7 @@ async def aidentify(
         _owner="aidentify",
     )
     with (
-        progress_bar(race) if progress else nullcontext() as bar,
+        view(race, progress, owner="aidentify") as bar,
         oracle.run(race.n_players, race.player_names) as session,
     ):
         if bar is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +11,7 @@ from topshap._interrupts import undivided
 from topshap._validation import check_choice, refuse, resolve_n_players
 from topshap.errors import RaceError
 from topshap.oracle import Oracle
-from topshap.progress import progress_bar
+from topshap.progress import view
 from topshap.race import Race
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from topshap.algorithms import Algorithm
     from topshap.ledger import Counting
     from topshap.oracle import Store
+    from topshap.progress import Progress
     from topshap.result import TopK
     from topshap.stopping import Criterion, Guarantee
     from topshap.typing import Game
@@ -48,7 +48,7 @@ def identify(
     random_state: Any = None,
     n_jobs: int | None = None,
     store: Store | str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
     callback: Callable[[Race], object] | None = None,
     on_interrupt: OnInterrupt = "return",
 ) -> TopK:
@@ -104,7 +104,8 @@ def identify(
         game with an attribute ``fingerprint``, or a `topshap.Store` with a name for the game. The same call after a
         crash goes on where it ended, and one with a larger budget pays only for what is new.
     progress
-        Whether to show a progress bar. Needs the extra ``topshap[progress]``.
+        Whether to show a progress bar, with the extra ``topshap[progress]``; or ``"live"`` for a leaderboard that
+        reorders as evidence comes in, with the extra ``topshap[live]``, where standard error is a terminal.
     callback
         A function of the `Race`, called after every batch. If it returns True the run ends there, with
         ``stopped="interrupted"``.
@@ -180,10 +181,10 @@ def says_stop(callback: Callable[[Race], object] | None, race: Race) -> bool:
     return isinstance(said, bool | np.bool_) and bool(said)
 
 
-def _drive(race: Race, oracle: Oracle, *, progress: bool, callback: Callable[[Race], object] | None) -> None:
+def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
     """Let the oracle answer what the race asks until it is over or the callback ends it."""
     with (
-        progress_bar(race) if progress else nullcontext() as bar,
+        view(race, progress, owner="identify") as bar,
         oracle.run(race.n_players, race.player_names) as evaluate,
     ):
         if bar is not None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import isnan
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from topshap._validation import refuse
 from topshap.errors import RaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from topshap.race import Race
+
+Progress: TypeAlias = bool | Literal["live"]
 
 SECONDS_BETWEEN = 0.1
 """The bar is redrawn at most this often."""
@@ -112,6 +115,17 @@ def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Itera
             yield progress
         finally:
             progress.draw()
+
+
+def view(race: Race, progress: Any, *, owner: str) -> AbstractContextManager[Any]:
+    """Return what is shown of a race while it runs: a bar, a live leaderboard, or nothing (None)."""
+    if progress == "live":
+        from topshap.show.live import live_leaderboard  # noqa: PLC0415 - an extra, imported where it is used
+
+        return live_leaderboard(race)
+    if isinstance(progress, str):
+        refuse("progress", progress, owner=owner, must_be="a bool or 'live'")
+    return progress_bar(race) if progress else nullcontext()
 
 
 def in_words(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,7 @@ class Race:
         )
         self._algorithm = algorithm_for(self._terms, n, algorithm, deterministic=deterministic, owner=_owner)
         self._rng = check_rng(random_state, owner=_owner)
+        self._seed = int(random_state) if isinstance(random_state, Integral) else None
         self._ledger = Ledger(n, self._terms.budget, counting, deterministic=deterministic)
         self.stopped: Stopped | None = None
         """Why the race ended, None while it has not: see `TopK.stopped`."""
@@ -234,6 +236,7 @@ class Race:
             empty=task.empty,
             grand=task.grand,
             history=self._recorder.history(self.evaluations, standing),
+            random_state=self._seed,
         )
 
     def _answer_what_is_known(self) -> None:

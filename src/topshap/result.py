@@ -15,7 +15,10 @@ from topshap.statistics.bounds import two_sided_quantile
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from topshap.history import History
     from topshap.stopping import Promised
@@ -90,6 +93,8 @@ class TopK:
     """The criterion of the user's own that might have ended the race, as text."""
     history: History | None = field(default=None, repr=False)
     """How the estimates came about, None where that is not known."""
+    random_state: int | None = None
+    """The seed, if the race was given one as an int."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -176,15 +181,46 @@ class TopK:
             "p_top_k": self.inclusion,
             "top_k": np.isin(np.arange(self.n_players), self.players),
         }
-        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self._order()]
+        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self.ranking]
         return frame
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
+        """Write a report to a single HTML file that needs no network: to look at, to send, to print.
+
+        It holds the leaderboard, the race with a slider, the probabilities of pairs, what was run, what may be relied
+        on, a table to sort and copy, and the same as JSON.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        title
+            What stands at the top.
+        game
+            What the game was, in words of yours.
+        """
+        from topshap.show.report import to_html  # noqa: PLC0415 - where it is used
+
+        to_html(self, path, title=title, game=game)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from topshap.show.notebook import notebook_html  # noqa: PLC0415 - where it is used
+
+        return notebook_html(self)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the leaderboard, see `topshap.show.leaderboard`. Needs the extra ``topshap[plots]``."""
+        from topshap.show import leaderboard  # noqa: PLC0415 - where it is used
+
+        return leaderboard(self, ax, **options)
 
     def __str__(self) -> str:
         """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
-        order = self._order()
+        order = self.ranking
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))
-        lines = [self._headline()]
+        lines = [self.headline]
         for rank, i in enumerate(shown, start=1):
             uncertainty = "" if self.stopped == "exact" else f" ± {1.96 * self.std_errors[i]:.2g}"
             lines.append(f"{rank:4d}  {self._name(i)[:width]:<{width}}  {self.estimates[i]:.4g}{uncertainty}")
@@ -194,14 +230,18 @@ class TopK:
             lines.append(f"      ... {self.n_players - len(shown)} more")
         return "\n".join([*lines, self.promise])
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """What was found in one line: how many players, after how many evaluations, and how sure it is."""
         exact = self.stopped == "exact"
         why = ("exact: " if exact else "") + promise.why_it_ended(self)
         sure = "" if exact else f", {_in_words(self.confidence)} sure of the set"
         noisy = "" if self.deterministic else ", values vary"
         return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure}{noisy})"
 
-    def _order(self) -> Players:
+    @cached_property
+    def ranking(self) -> Players:
+        """Indices of all players: the top k, then the others, by estimate."""
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
         return np.concatenate([self.players, rest[np.argsort(-self.estimates[rest], kind="stable")]])
 

@@ -1,0 +1,21 @@
+"""See it: plots of a result and of the race that led to it. Needs the extra ``topshap[plots]``.
+
+Each function takes a `topshap.TopK` and, if it is to be part of a figure of your own, axes; it returns the axes that it
+drew on. Dark and light tell the top k from the rest, not hue alone, so the plots may be printed in grey.
+
+Examples
+--------
+>>> import topshap
+>>> game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3]], [3.0, 1.0, 2.0], n_players=10)
+>>> top = topshap.identify(game, k=2, budget=100, random_state=0)
+>>> ax = topshap.show.leaderboard(top)
+>>> ax.figure.savefig("leaderboard.png")  # doctest: +SKIP
+"""
+
+from topshap.show.curves import curves
+from topshap.show.leaderboard import leaderboard
+from topshap.show.maps import image_map, text_map
+from topshap.show.pairwise import pairwise
+from topshap.show.race import race
+
+__all__ = ["curves", "image_map", "leaderboard", "pairwise", "race", "text_map"]

@@ -1,0 +1,199 @@
+"""The top k where they are: words highlighted in their text, regions in their image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap._validation import refuse
+from topshap.show.players import name_of
+from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+    from numpy.typing import ArrayLike, NDArray
+
+    from topshap.result import TopK
+    from topshap.typing import Players
+
+_LINE_HEIGHT = 2.1
+"""The distance of lines of text, in font sizes: ranks stand between them."""
+
+
+def text_map(
+    top: TopK,
+    ax: Axes | None = None,
+    *,
+    pieces: Iterable[str] | None = None,
+    player_of: ArrayLike | None = None,
+    fontsize: float = 11.0,
+) -> Axes:
+    """Write a text with the pieces of the top k highlighted: the darker, the higher their value, with their ranks.
+
+    Parameters
+    ----------
+    top
+        What was found.
+    ax
+        Where to write; by default in a new figure. Needs the extra ``topshap[plots]``.
+    pieces
+        The pieces of the text in their order, such as its words; by default the players' names.
+    player_of
+        The player that each piece belongs to, by index; one that is no index of a player belongs to nobody. By default
+        there is one piece for each player.
+    fontsize
+        The size of the text in points.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were written on.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> words = "the plot is thin but the acting is superb".split()
+    >>> game = topshap.games.AdditiveGame([0.0, 0.1, 0.0, -1.0, 0.2, 0.0, 0.4, 0.0, 2.0])
+    >>> ax = topshap.show.text_map(topshap.identify(game, k=2), pieces=words)
+    >>> [text.get_text() for text in ax.texts if text.get_bbox_patch()]
+    ['acting', 'superb']
+    """
+    named = pieces is None
+    texts = [name_of(top, i) for i in range(top.n_players)] if pieces is None else [str(piece) for piece in pieces]
+    owners = _owners(player_of, len(texts), owner="text_map")
+    if not named and player_of is None and len(texts) != top.n_players:
+        refuse("pieces", texts, owner="text_map", must_be=f"one text for each of the {top.n_players} players")
+    length = sum(len(text) + 1 for text in texts)
+    ax = axes_or_new(ax, width=7.0, height=0.5 + 0.4 * (1 + length // 75), owner="text_map")
+    ax.set_axis_off()
+    ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    rank_of = {int(player): rank for rank, player in enumerate(top.players)}
+    strength = _strength(top)
+    ranks = [rank_of.get(player) for player in owners.tolist()]
+    written = [
+        _piece(ax, text, None if rank is None else float(strength[rank]), fontsize)
+        for text, rank in zip(texts, ranks, strict=True)
+    ]
+    _set_in_lines(ax, written, ranks, fontsize)
+    return ax
+
+
+def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None = None) -> Axes:
+    """Show an image with the regions of the top k as they are, framed and with their ranks; the rest is faded.
+
+    Parameters
+    ----------
+    top
+        What was found.
+    image
+        An array of shape (height, width) or (height, width, 3 or 4), as matplotlib shows it.
+    segments
+        The player that each pixel belongs to, by index, of shape (height, width); a pixel with a number that is no
+        index of a player belongs to nobody.
+    ax
+        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> quarters = [[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]]
+    >>> top = topshap.identify(topshap.games.AdditiveGame([0.1, 3.0, 0.0, 1.0]), k=2)
+    >>> ax = topshap.show.image_map(top, np.zeros((4, 4)), quarters)
+    >>> [text.get_text() for text in ax.texts]
+    ['1', '2']
+    """
+    pixels, regions = np.asarray(image), np.asarray(segments)
+    if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "biuf":
+        refuse("image", image, owner="image_map", must_be="an array of numbers of shape (height, width, ...)")
+    if regions.dtype.kind not in "iu" or regions.shape != pixels.shape[:2]:
+        must_be = f"an array of ints of shape {pixels.shape[:2]}, as high and wide as the image"
+        refuse("segments", segments, owner="image_map", must_be=must_be)
+    ax = axes_or_new(ax, width=4.8, height=4.8, owner="image_map")
+    ax.set_axis_off()
+    ax.imshow(pixels, cmap="gray" if pixels.ndim == 2 else None)
+    veil = np.ones((*regions.shape, 4))
+    veil[..., 3] = np.where(np.isin(regions, top.players), 0.0, 0.72)
+    ax.imshow(veil)
+    for rank, player in enumerate(top.players, start=1):
+        mask = regions == player
+        if mask.any():
+            _frame(ax, mask)
+            row, column = _middle(mask)
+            box = {"boxstyle": "circle,pad=0.25", "facecolor": INSIDE, "edgecolor": "white"}
+            ax.text(column, row, str(rank), ha="center", va="center", color="white", fontsize="small", bbox=box)
+    return ax
+
+
+def _owners(player_of: ArrayLike | None, n_pieces: int, *, owner: str) -> Players:
+    """Return the player of each piece."""
+    if player_of is None:
+        return np.arange(n_pieces)
+    owners = np.asarray(player_of)
+    if owners.dtype.kind not in "iu" or owners.shape != (n_pieces,):
+        refuse("player_of", player_of, owner=owner, must_be=f"one int for each of the {n_pieces} pieces")
+    return owners.astype(np.intp)
+
+
+def _strength(top: TopK) -> NDArray[np.float64]:
+    """Return how strongly to highlight each of the top k, from 0.25 to 1."""
+    estimates = top.estimates[top.players]
+    highest = np.abs(estimates).max()
+    return np.clip(estimates / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+
+
+def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text:
+    """Write one piece, highlighted if it is one of the top k."""
+    style: dict[str, Any] = {"color": FAINT_TEXT}
+    if strength is not None:
+        shade = [1.0 - strength * (1.0 - channel) for channel in _rgb(INSIDE)]
+        style = {"color": "white" if strength > 0.55 else INK, "fontweight": "bold"}
+        style["bbox"] = {"boxstyle": "round,pad=0.15", "facecolor": shade, "edgecolor": INSIDE}
+    return ax.text(0.0, 0.0, " ".join(text.split()), va="baseline", fontsize=fontsize, parse_math=False, **style)
+
+
+def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsize: float) -> None:
+    """Move the pieces to where they stand in lines as wide as the axes, with the ranks of the top k above them."""
+    figure: Any = ax.figure
+    renderer = figure.canvas.get_renderer()
+    figure.canvas.draw()  # the layout of the figure says how wide the axes are
+    box = ax.get_window_extent(renderer)
+    size = fontsize * figure.dpi / 72
+    x, y, space = 0.0, box.height - _LINE_HEIGHT * size / 1.4, 0.45 * size
+    for text, rank in zip(written, ranks, strict=True):
+        pad = 0.0 if rank is None else 0.2 * size  # the frame around a highlighted piece
+        width = text.get_window_extent(renderer).width + 2 * pad
+        if x > 0 and x + width > box.width:
+            x, y = 0.0, y - _LINE_HEIGHT * size
+        text.set_position(((x + pad) / box.width, y / box.height))
+        if rank is not None:
+            above = ((x + pad) / box.width, (y + 1.08 * size) / box.height)
+            ax.text(*above, str(rank + 1), fontsize=0.62 * fontsize, color=INSIDE, fontweight="bold")
+        x += width + space
+
+
+def _frame(ax: Axes, mask: NDArray[np.bool_]) -> None:
+    """Draw a line around a region, white below blue so that it is seen on any ground."""
+    padded = np.pad(mask, 1).astype(np.float64)
+    rows, columns = np.arange(-1, mask.shape[0] + 1), np.arange(-1, mask.shape[1] + 1)
+    for colour, width in (("white", 3.0), (INSIDE, 1.5)):
+        ax.contour(columns, rows, padded, levels=[0.5], colors=[colour], linewidths=width)
+
+
+def _middle(mask: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the pixel of a region that is closest to its centre, so that a rank stands inside."""
+    inside = np.argwhere(mask)
+    closest = inside[np.argmin(((inside - inside.mean(axis=0)) ** 2).sum(axis=1))]
+    return float(closest[0]), float(closest[1])
+
+
+def _rgb(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))

@@ -1,0 +1,78 @@
+"""The report: one HTML file to send, with everything about a run in it and no need of a network."""
+
+from __future__ import annotations
+
+import json
+import platform
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.show.board import board, styles
+from topshap.show.report.content import content, facts, pairwise_table, what_it_means
+
+if TYPE_CHECKING:
+    import os
+
+    from topshap.result import TopK
+
+
+def to_html(top: TopK, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
+    """Write a report on a result to a single HTML file: see `topshap.TopK.to_html`."""
+    Path(path).write_text(render(top, title=title, game=game), encoding="utf-8")
+
+
+def render(top: TopK, *, title: str | None = None, game: str | None = None) -> str:
+    """Return the report as text.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=2)
+    >>> render(top, title="Who matters?").startswith("<!doctype html>")
+    True
+    """
+    data = content(top, versions(), title=title, game=game)
+    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
+    meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
+    page = Template(_part("report.html")).substitute(
+        title=escape(title or f"The top {top.k} of {top.n_players:,} players"),
+        headline=escape(top.headline),
+        board=board(top),
+        pairwise=pairwise_table(top),
+        facts=terms,
+        promise=escape(top.promise),
+        meaning=meaning,
+        styles=styles() + _part("report.css"),
+        data=_as_json(data),
+        script=_part("report.js"),
+    )
+    return _clean(page)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what is running."""
+    import topshap  # noqa: PLC0415 - it imports this module
+
+    return {"topshap": topshap.__version__, "python": platform.python_version(), "numpy": np.__version__}
+
+
+def _part(name: str) -> str:
+    return files("topshap.show.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _as_json(data: object) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end the element or the line."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _clean(text: str) -> str:
+    """Return a text that can be written as UTF-8: half a character that came from elsewhere is replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,185 @@
+"""What stands in a report: the data that its script draws from, and what was run and promised in words."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap import promise
+from topshap.show.board import LEVEL
+from topshap.show.players import around_border, name_of, percent, shorten, shorten_all, shown_ranks
+from topshap.show.race import known_history, value_limits
+from topshap.statistics.bounds import two_sided_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from topshap.result import TopK
+
+LISTED = 1000
+"""At most so many players are in the table, so that a report stays small."""
+NAME_BYTES = 60_000
+"""And their names take at most so much room; if they would take more, they are cut."""
+RACERS, MOMENTS = 12, 60
+"""At most so many players in the race, at so many moments of it."""
+PAIRED = 12
+"""At most so many players in the table of pairs."""
+
+
+def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
+    """Return everything as plain lists and numbers, of six digits, with None for what is not known."""
+    ranks = np.arange(min(top.n_players, LISTED))
+    players = top.ranking[ranks]
+    names, cut = _names(top, players)
+    return {
+        "format": "topshap.report",
+        "version": 1,
+        "title": title,
+        "run": _run(top, versions, game),
+        "players": {
+            "index": players.tolist(),
+            "name": names,
+            "names_are_cut": cut,
+            "estimate": _numbers(top.estimates[players]),
+            "std_error": _numbers(top.std_errors[players]),
+            "p_top_k": _numbers(top.inclusion[players], digits=4),
+        },
+        "race": _race(top),
+        "pairwise": _pairwise(top),
+    }
+
+
+def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield what was run, as terms and what they were."""
+    if run["game"] is not None:
+        yield "Game", run["game"]
+    vary = "" if top.deterministic else "; values vary from call to call"
+    yield "Values", f"{top.empty:.6g} with nobody, {top.grand:.6g} with everyone{vary}"
+    if top.value_range is not None:
+        yield "Stated range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
+    yield "Asked for", f"the top {top.k} of {top.n_players:,} players"
+    yield "Algorithm", top.algorithm
+    yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
+    yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
+    yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} accesses"
+    if top.epsilon is not None:
+        yield "Tolerance", f"epsilon = {top.epsilon:g}, delta = {top.delta:g}, guarantee: {top.guarantee}"
+    yield "Why it ended", promise.why_it_ended(top)
+    if top.rule is not None:
+        yield "Rule of your own", top.rule
+    yield "Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+
+
+def what_it_means(top: TopK) -> Iterable[str]:
+    """Yield what the numbers say and what they do not, in paragraphs."""
+    if top.stopped == "exact":
+        yield "Every coalition was evaluated: these are the Shapley values themselves, up to rounding."
+    else:
+        together = "independent of each other" if top.covariance is None else "with the covariance that they showed"
+        yield (
+            "Intervals and probabilities are estimates from the same evaluations. They take the estimates as "
+            f"normally distributed around the true values, {together}, which holds better the more was spent. "
+            f"An interval of {LEVEL:.0%} is meant for one player at a time: among many players, some true values lie "
+            "outside theirs."
+        )
+    yield (
+        "All of this is about the game that was evaluated: how far the choice of coalitions may have moved the "
+        "numbers. It says nothing about whether that game is the right question, or whether a model is right."
+    )
+
+
+def pairwise_table(top: TopK) -> str:
+    """Return the probabilities of pairs of players around the border as an HTML table."""
+    ranks = around_border(top.n_players, top.k, PAIRED)
+    players = top.ranking[ranks]
+    names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
+    ahead = top.pairwise()[players][:, players]
+    head = "".join(
+        f'<th scope="col"{_border(rank, top)}><span><bdi>{name}</bdi></span></th>'
+        for rank, name in zip(ranks, names, strict=True)
+    )
+    rows = [
+        f'<tr{_border(rank, top)}><th scope="row"><bdi>{name}</bdi></th>'
+        + "".join(_cell(float(p), rank == other, _border(other, top), top) for other, p in zip(ranks, row, strict=True))
+        + "</tr>"
+        for rank, name, row in zip(ranks, names, ahead, strict=True)
+    ]
+    return f'<table class="pairs"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _cell(p: float, same: bool, border: str, top: TopK) -> str:
+    if same:
+        return f'<td{border} style="--p:.5"></td>'
+    text = f"{100 * p:.0f}" if top.stopped == "exact" else escape(percent(p).removesuffix("%"))
+    dark = ' data-dark=""' if p > 0.7 else ""
+    return f'<td{border}{dark} style="--p:{p:.2f}">{text}</td>'
+
+
+def _border(rank: int, top: TopK) -> str:
+    return ' class="edge"' if rank == top.k - 1 < top.n_players - 1 else ""
+
+
+def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:
+    asked_for = ("algorithm", "random_state", "budget", "epsilon", "delta", "guarantee", "counting", "rule")
+    found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand")
+    return {
+        "game": game,
+        "n_players": top.n_players,
+        "k": top.k,
+        "confidence": None if np.isnan(top.confidence) else top.confidence,
+        "value_range": None if top.value_range is None else list(top.value_range),
+        **{name: getattr(top, name) for name in asked_for + found},
+        "interval_level": LEVEL,
+        "interval_width": two_sided_quantile(1.0 - LEVEL),
+        "versions": versions,
+    }
+
+
+def _race(top: TopK) -> dict[str, Any] | None:
+    """Return the race of the players that are shown, one list a player; None where there is none to see."""
+    if top.history is None:
+        return None
+    history = known_history(top, owner="to_html")
+    if len(history.evaluations) < 2:
+        return None
+    ranks = shown_ranks(top.n_players, top.k, RACERS)
+    players = top.ranking[ranks]
+    moments = np.unique(np.linspace(0, len(history.evaluations) - 1, MOMENTS).round().astype(int))
+    estimates, std_errors = history.estimates[moments][:, players], history.std_errors[moments][:, players]
+    half_widths = two_sided_quantile(1.0 - LEVEL) * std_errors
+    return {
+        "ranks": ranks.tolist(),
+        "labels": shorten_all((name_of(top, i) for i in players), 22),
+        "labels_narrow": shorten_all((name_of(top, i) for i in players), 12),
+        "evaluations": history.evaluations[moments].tolist(),
+        "estimates": [_numbers(column, digits=4) for column in estimates.T],
+        "std_errors": [_numbers(column, digits=3) for column in std_errors.T],
+        "limits": list(value_limits(estimates, half_widths)),
+    }
+
+
+def _pairwise(top: TopK) -> dict[str, Any]:
+    ranks = around_border(top.n_players, top.k, PAIRED)
+    players = top.ranking[ranks]
+    ahead = top.pairwise()[players][:, players]
+    return {"ranks": ranks.tolist(), "row_ahead_of_column": [_numbers(row, digits=3) for row in ahead]}
+
+
+def _names(top: TopK, players: Any) -> tuple[list[str], bool]:
+    """Return the players' names, all cut to the same length if they take too much room."""
+    names = [name_of(top, i) for i in players]
+    length = max(len(name) for name in names)
+    size = sum(len(name.encode("utf-8", "replace")) for name in names)
+    if size <= NAME_BYTES:
+        return names, False
+    return [shorten(name, max(8, min(length, NAME_BYTES // (4 * len(names))))) for name in names], True
+
+
+def _numbers(values: Any, digits: int = 6) -> list[float | None]:
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
+
+
+def _unit(top: TopK) -> str:
+    return "accesses, each of them counted" if top.counting == "calls" else "evaluations of distinct coalitions"

@@ -1,0 +1,156 @@
+"""The live leaderboard: it follows the race, takes little time, and is a plain bar where there is no terminal."""
+
+import io
+import re
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import topshap
+from topshap.show.live import interval_bars, live_leaderboard
+
+WEIGHTS = np.linspace(3.0, -0.5, 12)
+
+
+class Clock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def terminal(**options):
+    return Console(file=io.StringIO(), force_terminal=True, width=100, height=30, color_system=None, **options)
+
+
+def run(console, *, seconds=0.2, n=12, k=3, names=None, **terms):
+    """Run a race in which every batch takes some seconds, and return it with what was drawn, one text a frame."""
+    clock = Clock()
+    race = topshap.Race(n, k, algorithm="greedy-cmcs", player_names=names, random_state=0, **terms or {"budget": 300})
+    weights = np.linspace(3.0, -0.5, n)
+    with live_leaderboard(race, console=console, clock=clock) as shown:
+        while not race.done:
+            race.tell(race.ask() @ weights)
+            clock.now += seconds
+            shown.told()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+    return race, ["Top " + frame for frame in text.split("Top ")[1:]]
+
+
+def test_the_last_frame_is_the_result():
+    race, frames = run(terminal())
+    rows = re.findall(r"^ *(\d+)  (\d+) .*? (-?[\d.]+)(?: ± \S+)? *$", frames[-1], flags=re.MULTILINE)
+    top = race.result()
+    assert [int(player) for _, player, _ in rows] == top.ranking.tolist()
+    np.testing.assert_allclose([float(value) for _, _, value in rows], top.estimates[top.ranking], atol=0.01)
+    assert f"after {top.evaluations:,} of 300 evaluations" in frames[-1]
+    assert "done in" in frames[-1]
+    assert "left" in frames[0]
+
+
+def test_how_much_is_done_never_goes_back():
+    _, frames = run(terminal(), epsilon=0.5)
+    done = [int(found.group(1)) for frame in frames if (found := re.search(r"(\d+)%, .* left", frame))]
+    assert len(done) > 2
+    assert done == sorted(done)
+
+
+def test_it_is_not_drawn_more_often_than_anybody_can_see():
+    _, seldom = run(terminal(), seconds=0.001, budget=800)
+    _, often = run(terminal(), seconds=0.2, budget=800)
+    assert 5 * len(seldom) < len(often)
+
+
+def test_a_thousand_players_fit_the_screen():
+    _, frames = run(terminal(), n=1000, k=100, budget=2500)
+    assert len(frames[-1].strip().splitlines()) < 30
+    assert "more" in frames[-1]
+
+
+def test_names_are_shown_as_they_are_and_move_no_cursor():
+    names = ["[bold red]", "\x1b[2J", *(f"p{i}" for i in range(10))]
+    _, frames = run(terminal(), names=names)
+    assert "[bold red]" in frames[-1]
+    assert "�[2J" in frames[-1]
+
+
+def test_values_that_arrive_one_by_one_count_at_once():
+    console, clock = terminal(), Clock()
+    race = topshap.Race(12, 3, budget=800, random_state=0)
+    with live_leaderboard(race, console=console, clock=clock) as shown:
+        race.tell(race.ask() @ WEIGHTS)
+        shown.told()
+        clock.now += 1.0
+        shown.arrived(5)
+    assert "after 7 of 800 evaluations" in console.file.getvalue()
+
+
+def test_values_that_were_known_before_do_not_count_as_fast():
+    console, clock = terminal(), Clock()
+    with live_leaderboard(topshap.Race(12, 3, budget=800, random_state=0), console=console, clock=clock) as shown:
+        shown.arrived(400, fresh=False)
+        clock.now += 1.0
+        shown.arrived(0)  # the first fresh value is waited for from here on
+        clock.now += 10.0
+        shown.arrived(20)
+    assert "after 420 of 800 evaluations · 2/s" in console.file.getvalue()
+
+
+def test_of_a_race_that_knows_nothing_only_what_was_spent_is_drawn():
+    console = terminal()
+    with live_leaderboard(topshap.Race(12, 3, random_state=0), console=console) as shown:
+        shown.arrived(1)
+    assert "after 1 of 600 evaluations" in console.file.getvalue()
+    assert "estimate" not in console.file.getvalue()
+
+
+def test_an_interrupted_race_is_drawn_as_it_stands():
+    console = terminal()
+    race = topshap.Race(12, 3, budget=800, random_state=0)
+
+    def interrupted():
+        with live_leaderboard(race, console=console, clock=Clock()) as shown:
+            for _ in range(3):
+                race.tell(race.ask() @ WEIGHTS)
+                shown.told()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert f"after {race.evaluations} of 800 evaluations" in console.file.getvalue()
+
+
+def test_a_terminal_without_unicode_gets_plain_characters():
+    class Latin(io.StringIO):
+        encoding = "latin-1"
+
+    console = Console(file=Latin(), force_terminal=True, width=100, color_system=None)
+    run(console)
+    assert "●" not in console.file.getvalue()
+
+
+def test_where_there_is_no_terminal_it_is_the_plain_bar(capsys):
+    race = topshap.Race(12, 3, budget=200, random_state=0)
+    with live_leaderboard(race):
+        pass
+    assert "0%|" in capsys.readouterr().err
+
+
+def test_a_missing_rich_is_named_with_the_extra_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with pytest.raises(ImportError, match=r"progress='live' needs rich: pip install 'topshap\[live\]'"):
+        live_leaderboard(topshap.Race(12, 3)).__enter__()
+
+
+def test_bars_hold_the_estimate_within_the_interval_on_a_common_scale():
+    intervals = np.array([[1.0, -2.0, np.nan], [2.0, -1.0, 0.0], [3.0, 0.0, np.nan]])
+    bars = interval_bars(intervals)
+    assert len({len(bar) for bar in bars}) == 1
+    assert [bar.count("●") for bar in bars] == [1, 1, 1]
+    assert bars[0].index("●") > bars[2].index("●") > bars[1].index("●")
+    assert "─" not in bars[2]

@@ -1,0 +1,50 @@
+"""Which players are shown, and what they are called."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topshap.show.players import around_border, percent, shorten, shorten_all, shown_ranks
+
+
+@given(n=st.integers(1, 300), most=st.integers(4, 60), data=st.data())
+def test_no_more_than_asked_for_and_always_both_sides_of_the_border(n, most, data):
+    k = data.draw(st.integers(1, n))
+    for ranks in (shown_ranks(n, k, most), around_border(n, k, most)):
+        assert len(ranks) == min(n, most)
+        assert np.all(np.diff(ranks) > 0)
+        assert ranks[0] >= 0
+        assert ranks[-1] < n
+        if k < n:
+            assert {k - 1, k} <= set(ranks.tolist())
+
+
+@given(name=st.text(max_size=80), length=st.integers(5, 40))
+def test_a_cut_name_is_one_line_of_at_most_the_length(name, length):
+    cut = shorten(name, length)
+    assert 0 < len(cut) <= max(length, len("(no name)"))
+    assert "\n" not in cut
+
+
+def test_a_cut_name_keeps_its_end_which_tells_names_apart():
+    assert shorten("mean concave points of the cell (worst)", 20).endswith("worst)")
+    assert shorten("short", 20) == "short"
+
+
+def test_an_estimated_probability_is_never_shown_as_certain():
+    assert [percent(p) for p in (0.0, 0.5, 1.0, np.nan)] == ["<1%", "50%", ">99%", "?"]
+
+
+def test_names_shown_together_stay_different():
+    names = [f"feature number {i} of the long list" for i in range(30)]
+    cut = shorten_all([*names, "age"], 20)
+    assert len(set(cut)) == 31
+    assert max(map(len, cut)) <= 20
+    assert cut[-1] == "age"
+
+
+@given(names=st.lists(st.text(max_size=60), max_size=12), length=st.integers(9, 40))
+def test_names_are_cut_to_the_length_whatever_they_are(names, length):
+    cut = shorten_all(names, length)
+    assert len(cut) == len(names)
+    assert all(0 < len(name) <= length for name in cut)

@@ -1,0 +1,235 @@
+"""The report in a real browser: run with ``make browser``, which keeps the screenshots in ``screenshots/``."""
+
+import base64
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+SCREENSHOTS = Path("screenshots")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+HOSTILE = "<script>alert(1)</script>"
+RACE = {"n": 14, "k": 4, "budget": 2000, "algorithm": "greedy-cmcs"}
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+class Window:
+    """A report in a browser window of some width, in dark or light."""
+
+    def __init__(self, driver, path, *, width, dark):
+        self.driver = driver
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
+        driver.get(path.as_uri())
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+
+    def press(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def messages(self):
+        return self.driver.get_log("browser")
+
+    def keep(self, name):
+        height = min(6000, self.run("return document.documentElement.scrollHeight"))
+        clip = {"x": 0, "y": 0, "width": self.run("return innerWidth"), "height": height, "scale": 1}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        SCREENSHOTS.mkdir(exist_ok=True)
+        (SCREENSHOTS / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+@pytest.fixture
+def opened(chromium, found, tmp_path):
+    """Return a function that writes the report of a race and opens it."""
+
+    def open_report(*, width=1000, dark=False, title=None, **race):
+        top = found(**(race or RACE))
+        top.to_html(tmp_path / "report.html", title=title, game="made up for this test")
+        return top, Window(chromium, tmp_path / "report.html", width=width, dark=dark)
+
+    return open_report
+
+
+CASES = {
+    "14-players": RACE,
+    "1000-players": {"n": 1000, "k": 20, "budget": 20_000, "algorithm": "greedy-cmcs"},
+    "exact": {"n": 3, "k": 1, "budget": 8},
+    "nothing-known": {"n": 14, "k": 2, "budget": 20},
+}
+
+
+@pytest.mark.parametrize("width", [1000, 360])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_it_loads_without_complaints_and_fits_the_window(opened, case, dark, width):
+    top, window = opened(width=width, dark=dark, **CASES[case])
+    window.keep(f"{case}-{width}{'-dark' if dark else ''}")
+    assert window.messages() == []
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    assert len(window.all("#players tbody tr")) == top.n_players
+    outside = "return [...document.querySelectorAll('#board *, #chart text')].filter("
+    outside += "e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.textContent)"
+    assert window.run(outside) == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_in_dark_and_light(opened, dark):
+    _, window = opened(dark=dark)
+    paper, ink = window.run("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+    brightness = [sum(json.loads(f"[{colour[colour.index('(') + 1 : -1]}]")[:3]) / 765 for colour in (paper, ink)]
+    assert (brightness[0] < 0.2 and brightness[1] > 0.8) if dark else (brightness[0] > 0.9 and brightness[1] < 0.2)
+
+
+def test_a_hostile_name_and_title_are_text(opened):
+    _, window = opened(title=f"{HOSTILE} & co")
+    assert window.texts("h1") == [f"{HOSTILE} & co"]
+    assert HOSTILE in window.texts("#board .ts-name")
+    assert HOSTILE in window.texts("#players bdi")
+    assert len(window.all("script")) == 2
+
+
+def test_the_slider_moves_through_the_race_by_keyboard(opened):
+    from selenium.webdriver.common.keys import Keys
+
+    top, window = opened()
+    evaluations = window.run("return JSON.parse(document.getElementById('topshap-data').textContent).race.evaluations")
+    slider = window.all("#moment")[0]
+    assert window.texts("#spent") == [f"after {top.evaluations:,} evaluations"]
+    end = window.run("return document.querySelector('#chart .now').getAttribute('x1')")
+    slider.send_keys(Keys.HOME)
+    assert window.texts("#spent") == [f"after {evaluations[0]:,} evaluations"]
+    start = window.run("return document.querySelector('#chart .now').getAttribute('x1')")
+    assert float(start) < float(end)
+    window.keep("slider-at-the-start")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert slider.get_attribute("aria-valuetext") == f"after {evaluations[1]:,} evaluations"
+
+
+def test_the_standing_is_in_the_order_of_its_moment(opened):
+    _, window = opened()
+    for moment in (0, 5, 10_000):
+        set_slider = "const s = document.getElementById('moment'); s.value = arguments[0];"
+        window.run(set_slider + "s.dispatchEvent(new Event('input'))", moment)
+        rows = "return [...document.querySelectorAll('#standing .ts-row')].map(r => [r.getBoundingClientRect().top, "
+        rows += "Number(r.querySelector('.ts-value').textContent), Number(r.querySelector('.ts-rank').textContent)])"
+        by_height = sorted(window.run(rows))
+        values, ranks = [row[1] for row in by_height], [row[2] for row in by_height]
+        assert values == sorted(values, reverse=True)
+        assert ranks == list(range(1, len(ranks) + 1))
+
+
+def test_the_race_can_be_played(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    _, window = opened()
+    window.all("#play")[0].click()
+    moment = "return Number(document.getElementById('moment').value)"
+    WebDriverWait(window.driver, 10, poll_frequency=0.1).until(lambda _: 0 < window.run(moment) < 10)
+    window.all("#play")[0].click()
+    assert window.texts("#play") == ["Play"]
+
+
+def test_any_column_sorts_up_and_down_and_the_table_is_searched_by_name(opened):
+    top, window = opened()
+    first = "#players tbody tr td:first-child"
+    assert window.texts(first) == [str(i) for i in range(1, 15)]
+    heads = {button.text.split("\n")[0]: button for button in window.all("#players th button")}
+    assert set(heads) == {"rank", "player", "estimate", "std. error", "low", "high", "P(top 4)"}
+    errors = top.std_errors[top.ranking]
+    heads["std. error"].click()
+    assert window.texts(first) == [str(i + 1) for i in (-errors).argsort(kind="stable")]
+    heads["std. error"].click()
+    assert window.texts(first) == [str(i + 1) for i in errors.argsort(kind="stable")]
+    assert window.all("#players th[aria-sort]")[0].get_attribute("aria-sort") == "ascending"
+    window.all("#find")[0].send_keys("SCRIPT")
+    assert window.texts("#players bdi") == [HOSTILE]
+
+
+def test_the_table_can_be_copied(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    top, window = opened()
+    window.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    window.all("#copy")[0].click()
+    WebDriverWait(window.driver, 5).until(lambda _: window.texts("#copied") == ["14 rows copied"])
+    lines = window.run("return window.copied").splitlines()
+    assert lines[0].split("\t")[:3] == ["rank", "player", "estimate"]
+    assert len(lines) == 15
+    assert float(lines[1].split("\t")[2]) == pytest.approx(top.estimates.max(), rel=1e-5)
+
+
+def test_details_are_shown_on_hover_and_by_keyboard(opened):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    _, window = opened()
+    rows = window.all("#board .ts-row")
+    ActionChains(window.driver).move_to_element(rows[2]).perform()
+    tip = window.all("#tip")[0]
+    assert "rank 3 of 14" in tip.text
+    window.keep("details")
+    window.press(Keys.TAB, Keys.TAB)  # past the link that skips to the table
+    assert "rank 1 of 14" in tip.text
+    window.press(Keys.ARROW_DOWN)
+    assert "rank 2 of 14" in tip.text
+    assert "P(in top 4)" in tip.text
+    window.press(Keys.ESCAPE)
+    assert not tip.is_displayed()
+
+
+def test_everything_that_does_something_is_reached_by_keyboard(opened):
+    from selenium.webdriver.common.keys import Keys
+
+    _, window = opened()
+    reached = []
+    for _ in range(25):
+        window.press(Keys.TAB)
+        reached.append(window.run("return document.activeElement.id || document.activeElement.className"))
+    assert {"skip", "play", "moment", "find", "copy", "rows", "wide"} <= set(reached)
+
+
+def test_it_prints_on_a_few_pages(opened):
+    _, window = opened()
+    printed = base64.b64decode(window.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"])
+    SCREENSHOTS.mkdir(exist_ok=True)
+    (SCREENSHOTS / "report.pdf").write_bytes(printed)
+    assert 1 <= printed.count(b"/Type /Page\n") <= 4
