@@ -1,0 +1,98 @@
+"""Single rows and single columns of tables: their cells in order, what is missing, what is typical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from topshap._validation import Words, refuse
+from topshap.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def cells_of(x: Any, labels: list[Any], *, owner: str) -> list[Any]:
+    """Return the cells of one row in the order of the labels, whether it is a frame, a series, a dict or an array."""
+    if hasattr(x, "iloc"):
+        x = x.iloc[0] if hasattr(x, "columns") and len(x) == 1 else x
+        x = {} if hasattr(x, "columns") else dict(x.items())
+    elif hasattr(x, "to_dicts"):
+        x = x.to_dicts()[0] if len(x) == 1 else {}
+    if isinstance(x, Mapping):
+        missing = [label for label in labels if label not in x]
+        extra = [label for label in x if label not in labels]
+        if missing or extra:
+            differ = f"without {missing}" * bool(missing) + " and " * bool(missing and extra) + f"with {extra}" * bool(extra)
+            must_be = "one row with the same columns as the background"
+            refuse("x", Words(f"one {differ}" if x else "another number of rows"), owner=owner, must_be=must_be)
+        return [x[label] for label in labels]
+    cells = np.asarray(x, dtype=object)
+    if cells.size != len(labels):
+        must_be = f"one row with the {len(labels)} columns of the background"
+        refuse("x", Words(f"an array of shape {cells.shape}"), owner=owner, must_be=must_be)
+    return cells.ravel().tolist()
+
+
+def refuse_category(label: Any, cell: Any, categories: list[Any], *, owner: str) -> None:
+    must_be = f"made of known categories, and column {label!r} has {categories}"
+    refuse("x", cell, owner=owner, must_be=must_be)
+
+
+def refuse_cell(label: Any, cell: Any, dtype: Any, *, owner: str, error: Exception) -> Any:
+    raise ParameterError(
+        f"The 'x' parameter of {owner} must have values of the background's dtypes, and column {label!r} has {dtype}. "
+        f"Got {cell!r} instead."
+    ) from error
+
+
+def is_missing(cell: Any) -> bool:
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124
+
+
+def numbers_or_objects(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.float64) if values.dtype.kind in "biuf" else objects(values.tolist())
+
+
+def objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1].astype(np.int32)
+    seen: dict[Any, int] = {}
+    return np.array([seen.setdefault(None if is_missing(cell) else cell, len(seen)) for cell in values], dtype=np.int32)
+
+
+def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a column as numbers: numbers as they are, others by their place in the order of all values; missing is nan."""
+    if values.dtype != object:
+        return values
+    known = {cell for cell in values.tolist() if not is_missing(cell)}
+    place = {cell: float(i) for i, cell in enumerate(sorted(known, key=_by_type_and_value))}
+    return np.array([np.nan if is_missing(cell) else place[cell] for cell in values.tolist()])
+
+
+def typical_of(values: NDArray[Any], dtype: Any, *, frequent: bool) -> Any:
+    """Return the mean of numbers, rounded where the dtype is of whole ones; else the most frequent, the least on ties."""
+    if values.dtype != object and not frequent:
+        known = values[~np.isnan(values)]
+        mean = known.mean() if len(known) else np.nan
+        return round(mean) if dtype.kind in "iu" else mean
+    known = [cell for cell in values.tolist() if not is_missing(cell)]
+    if not known:
+        return np.nan if values.dtype != object else None
+    count: dict[Any, int] = {}
+    for cell in known:
+        count[cell] = count.get(cell, 0) + 1
+    most = max(count.values())
+    return min((cell for cell in count if count[cell] == most), key=_by_type_and_value)
+
+
+def _by_type_and_value(cell: Any) -> tuple[str, Any]:
+    return type(cell).__name__, cell
