@@ -1,9 +1,9 @@
 """The tables of "Antithetic Sampling for Top-k Shapley Identification", each with the paper's features as columns.
 
 Diabetes and wine come with scikit-learn. The others are read from a folder of CSV files, given as `folder` or by the
-environment variable ``TOPSHAP_DATASETS``, or else fetched from OpenML by scikit-learn, which keeps a copy. OpenML's titanic has all
-1309 passengers and no passenger number, which their position then is; it does not have the days of bike sharing, whose file
-``day.csv`` is in the UCI repository.
+environment variable ``TOPSHAP_DATASETS``, or else fetched from OpenML by scikit-learn, which keeps a copy. OpenML's
+titanic has all 1309 passengers and no passenger number, which their position then is; it does not have the days of bike
+sharing, whose file ``day.csv`` is in the UCI repository.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ def load_dataset(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     Parameters
     ----------
     name
-        ``"adult"``, ``"bank-marketing"``, ``"bike-sharing"``, ``"diabetes"``, ``"german-credit"``, ``"titanic"`` or ``"wine"``.
+        ``"adult"``, ``"bank-marketing"``, ``"bike-sharing"``, ``"diabetes"``, ``"german-credit"``, ``"titanic"`` or
+        ``"wine"``.
     folder
-        Where the CSV files are. By default what the environment variable ``TOPSHAP_DATASETS`` says, and without it OpenML.
+        Where the CSV files are. By default what the environment variable ``TOPSHAP_DATASETS`` says, and without it
+        OpenML.
 
     Returns
     -------
@@ -142,7 +144,8 @@ _SOURCES = {
         "cnt",
         ("bike_sharing_day.csv.gz", "day.csv"),
         _words(
-            "instant dteday season yr mnth holiday weekday workingday weathersit temp atemp hum windspeed casual registered"
+            "instant dteday season yr mnth holiday weekday workingday weathersit temp atemp hum windspeed casual "
+            "registered"
         ),
         openml=None,
     ),

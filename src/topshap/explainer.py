@@ -34,16 +34,16 @@ class Explainer:
     Parameters
     ----------
     model_or_predict
-        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers. Of a classifier
-        the probability of the positive class (the second of two) is explained, of a regressor its prediction; `picked` says
-        which it is.
+        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers. Of a
+        classifier the probability of the positive class (the second of two) is explained, of a regressor its
+        prediction; `picked` says which it is.
     background
         Rows to fill in from, as an array, a pandas or a polars DataFrame; usually training data or a sample of it.
     output
         Which class to explain, by name, where there are more than two; or which output of a function, by position.
     **options
-        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes) and, as
-        defaults for every explanation, of `topshap.identify` (budget, epsilon, random_state, ...).
+        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes)
+        and, as defaults for every explanation, of `topshap.identify` (budget, epsilon, random_state, ...).
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Explainer:
     >>> explainer = Explainer(model, X, random_state=0)
     >>> explainer
     Explainer(predict_proba of class 1, 30 columns, imputer='mean-mode')
-    >>> explainer.explain(X.iloc[0], k=2).names
-    ('worst texture', 'mean fractal dimension')
+    >>> explainer.explain(X.iloc[19], k=2).names
+    ('worst texture', 'radius error')
     """
 
     def __init__(self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Any) -> None:
@@ -186,11 +186,11 @@ class Explanations(Sequence["TopK"]):
         return f"<{len(self)} explanations>"
 
     def to_shap(self) -> Any:
-        """Return one ``shap.Explanation`` of all rows, for beeswarm and bar plots. Needs the extra ``topshap[shap]``."""
+        """Return one ``shap.Explanation`` of all rows, for beeswarm and bar plots. Needs ``topshap[shap]``."""
         return many_to_shap(self._results, self._data)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the players of all rows as one pandas DataFrame, with the column ``row``. Needs ``topshap[pandas]``."""
+        """Return the players of all rows as one DataFrame, with the column ``row``. Needs ``topshap[pandas]``."""
         pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
         frames = [top.to_frame().assign(row=row) for row, top in enumerate(self._results)]
         frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)

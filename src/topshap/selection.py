@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 
     from topshap.typing import Coalition
 
-_base = import_extra("sklearn.base", extra="sklearn", needed_by="TopKSelector")
-_selection = import_extra("sklearn.feature_selection", extra="sklearn", needed_by="TopKSelector")
-_utils = import_extra("sklearn.utils", extra="sklearn", needed_by="TopKSelector")
-_validation = import_extra("sklearn.utils.validation", extra="sklearn", needed_by="TopKSelector")
+import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # a message that helps comes before the imports
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier  # noqa: E402
+from sklearn.feature_selection import SelectorMixin  # noqa: E402
+from sklearn.utils import check_random_state, get_tags  # noqa: E402
+from sklearn.utils.multiclass import check_classification_targets  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 
-class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Select the k features with the highest Shapley values in the score of a model that is trained on them.
 
-    The value of a set of features is how much better than a constant the estimator scores when it is trained on them alone;
-    see `topshap.games.RetrainingGame`. Features that say the same share what they say, so of copies of a strong feature each has a part
-    of its value.
+    The value of a set of features is how much better than a constant the estimator scores when it is trained on them
+    alone; see `topshap.games.RetrainingGame`. Features that say the same share what they say, so of copies of a strong
+    feature each has a part of its value.
 
     Parameters
     ----------
@@ -38,11 +41,13 @@ class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.Bas
     scoring
         A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score.
     cv
-        How the score is taken: folds, a splitter, (train, test) positions, or a float, the share of rows of one test split.
+        How the score is taken: folds, a splitter, (train, test) positions, or a float, the share of rows of one test
+        split.
     budget
         How many sets of features may be tried, 50 per feature by default. Each takes as many fits as there are splits.
     epsilon, delta
-        Stop as soon as no feature left out is ahead of a selected one by more than `epsilon`, with a probability of 1 - `delta`.
+        Stop as soon as no feature left out is ahead of a selected one by more than `epsilon`, with a probability of 1 -
+        `delta`.
     groups
         A dict of a name to columns that are selected or left out together.
     n_jobs
@@ -63,10 +68,10 @@ class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.Bas
 
     Examples
     --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = make_classification(n_features=8, n_informative=2, n_redundant=0, shuffle=False, random_state=0)
-    >>> selector = TopKSelector(LogisticRegression(), k=2, budget=60, random_state=0).fit(X, y)
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = make_regression(n_features=8, n_informative=2, shuffle=False, random_state=0)
+    >>> selector = TopKSelector(LinearRegression(), k=2, budget=60, random_state=0).fit(X, y)
     >>> selector.get_support(indices=True), selector.transform(X).shape
     (array([0, 1]), (100, 2))
     """
@@ -111,8 +116,8 @@ class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.Bas
         TopKSelector
             Itself.
         """
-        tags = _utils.get_tags(self)
-        checked, y = _validation.validate_data(
+        tags = get_tags(self)
+        checked, y = validate_data(
             self,
             X,
             y,
@@ -122,7 +127,9 @@ class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.Bas
             ensure_min_samples=2,
             multi_output=True,
         )
-        seed = int(_utils.check_random_state(self.random_state).randint(2**31 - 1))
+        if is_classifier(self.estimator):
+            check_classification_targets(y)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         game = RetrainingGame(
             self.estimator,
             X if hasattr(X, "columns") else checked,
@@ -141,12 +148,12 @@ class TopKSelector(_selection.SelectorMixin, _base.MetaEstimatorMixin, _base.Bas
         return self
 
     def _get_support_mask(self) -> Coalition:
-        _validation.check_is_fitted(self)
+        check_is_fitted(self)
         return self.support_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = _utils.get_tags(self.estimator).input_tags
+        inner = get_tags(self.estimator).input_tags
         tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
         tags.target_tags.required = True
         return tags

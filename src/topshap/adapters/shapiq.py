@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from topshap.algorithms import Algorithm
     from topshap.typing import Coalitions, Game, Values
 
-_shapiq = import_extra("shapiq", extra="shapiq", needed_by="topshap.adapters")
-_approximator = import_extra("shapiq.approximator.base", extra="shapiq", needed_by="topshap.adapters")
+import_extra("shapiq", extra="shapiq", needed_by="topshap.adapters")  # a message that helps comes before the imports
+
+from shapiq import Game as GameOfShapiq  # noqa: E402
+from shapiq.approximator.base import Approximator  # noqa: E402
 
 
-class ShapiqGame(_shapiq.Game):  # type: ignore[misc]  # an extra, whose types are not always there
+class ShapiqGame(GameOfShapiq):  # type: ignore[misc]  # an extra, whose types are not always there
     """Any game as one of shapiq; see `topshap.games.to_shapiq`.
 
     Examples
@@ -48,7 +50,7 @@ class ShapiqGame(_shapiq.Game):  # type: ignore[misc]  # an extra, whose types a
         return np.asarray(self.game(rows), dtype=np.float64)
 
 
-class ShapiqApproximator(_approximator.Approximator):  # type: ignore[misc]
+class ShapiqApproximator(Approximator):  # type: ignore[misc]
     """topshap's algorithms behind shapiq's own ``approximate(budget, game)``.
 
     Parameters

@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
 def _built(content: dict[str, Any]) -> TopK:
     expected = {field.name for field in fields(TopK)}
     if set(content) != expected:
-        raise ValueError(f"fields {sorted(set(content) ^ expected)} are missing or unknown")  # noqa: TRY301
+        raise ValueError(f"fields {sorted(set(content) ^ expected)} are missing or unknown")
     for name, dtype in _ARRAYS.items():
         if content[name] is not None:
             content[name] = np.array(content[name], dtype=np.float64).astype(dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,9 @@ def cells_of(x: Any, labels: list[Any], *, owner: str) -> list[Any]:
         missing = [label for label in labels if label not in x]
         extra = [label for label in x if label not in labels]
         if missing or extra:
-            differ = f"without {missing}" * bool(missing) + " and " * bool(missing and extra) + f"with {extra}" * bool(extra)
+            differ = (
+                f"without {missing}" * bool(missing) + " and " * bool(missing and extra) + f"with {extra}" * bool(extra)
+            )
             must_be = "one row with the same columns as the background"
             refuse("x", Words(f"one {differ}" if x else "another number of rows"), owner=owner, must_be=must_be)
         return [x[label] for label in labels]
@@ -37,11 +39,13 @@ def cells_of(x: Any, labels: list[Any], *, owner: str) -> list[Any]:
 
 
 def refuse_category(label: Any, cell: Any, categories: list[Any], *, owner: str) -> None:
+    """Say that x has a category that the background does not know."""
     must_be = f"made of known categories, and column {label!r} has {categories}"
     refuse("x", cell, owner=owner, must_be=must_be)
 
 
 def refuse_cell(label: Any, cell: Any, dtype: Any, *, owner: str, error: Exception) -> Any:
+    """Say that a value of x is not of the dtype its column has."""
     raise ParameterError(
         f"The 'x' parameter of {owner} must have values of the background's dtypes, and column {label!r} has {dtype}. "
         f"Got {cell!r} instead."
@@ -49,20 +53,24 @@ def refuse_cell(label: Any, cell: Any, dtype: Any, *, owner: str, error: Excepti
 
 
 def is_missing(cell: Any) -> bool:
+    """Return whether a cell has no value: None, nan, or what pandas has for it."""
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124
 
 
 def numbers_or_objects(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as floats if it has numbers, else as objects."""
     return values.astype(np.float64) if values.dtype.kind in "biuf" else objects(values.tolist())
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
+    """Return a list as an array of objects, whatever these are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
 def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
+    """Return a number for each cell, the same for equal ones."""
     if values.dtype != object:
         return np.unique(values, return_inverse=True)[1].astype(np.int32)
     seen: dict[Any, int] = {}
@@ -70,7 +78,7 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column as numbers: numbers as they are, others by their place in the order of all values; missing is nan."""
+    """Return a column as numbers: others by their place in the order of all values, missing ones as nan."""
     if values.dtype != object:
         return values
     known = {cell for cell in values.tolist() if not is_missing(cell)}
@@ -79,7 +87,7 @@ def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def typical_of(values: NDArray[Any], dtype: Any, *, frequent: bool) -> Any:
-    """Return the mean of numbers, rounded where the dtype is of whole ones; else the most frequent, the least on ties."""
+    """Return the mean of numbers, rounded if the dtype is of whole ones; else the most frequent, the least on ties."""
     if values.dtype != object and not frequent:
         known = values[~np.isnan(values)]
         mean = known.mean() if len(known) else np.nan

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class DataGame(ScoreGame):
     """The worth of training points: v(S) is the score on test data of a model trained on the points in S alone.
 
-    The empty coalition predicts what the target of the whole training data has most, or its mean. A model that cannot be trained,
-    because it has fewer than `min_points` points or points of one class only, predicts the same of its own points.
+    The empty coalition predicts what the target of the whole training data has most, or its mean. A model that cannot
+    be trained, because it has fewer than `min_points` points or points of one class only, predicts the same of its own
+    points.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class DataGame(ScoreGame):
     random_state
         A seed for every ``random_state`` in the estimator that is None; None leaves the estimator random.
     n_jobs
-        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it None.
+        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
+        None.
     fingerprint
         A name for this game in a store, for an estimator that cannot be seen through.
 

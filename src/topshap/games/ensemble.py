@@ -25,13 +25,14 @@ class EnsembleGame(UnitGame):
     """The worth of an ensemble's members: v(S) is the score of the average prediction of the members in S.
 
     Classifiers are averaged by their class probabilities, regressors by their predictions. Nobody predicts the class
-    frequencies, or the mean, of y. Every member predicts once, when the game is made; a value is arithmetic from then on.
+    frequencies, or the mean, of y. Every member predicts once, when the game is made; a value is arithmetic from then
+    on.
 
     Parameters
     ----------
     members
-        Fitted models, all classifiers or all regressors: a list of them, of (name, model) pairs, or a dict. Or a fitted forest,
-        bagging or voting ensemble of scikit-learn, whose members they are.
+        Fitted models, all classifiers or all regressors: a list of them, of (name, model) pairs, or a dict. Or a fitted
+        forest, bagging or voting ensemble of scikit-learn, whose members they are.
     X, y
         The data that averages are scored on; better not what members were trained on.
     scoring
@@ -73,7 +74,7 @@ class EnsembleGame(UnitGame):
         super().__init__(Units(different(named), groups, always, owner=owner, unit="member"), fingerprint)
         self._classes, self._predictions = _predictions(members, list(named.values()), X, owner=owner)
         self._of_nobody = self._constant()
-        self._scorer = check_scorer(_average_model(self._classes)(None), scoring, owner=owner)
+        self._scorer = check_scorer(_known(None, self._classes), scoring, owner=owner)
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._score(row) for row in present], dtype=np.float64)
@@ -81,7 +82,7 @@ class EnsembleGame(UnitGame):
     def _score(self, present: Coalition) -> float:
         average = self._predictions[present].mean(axis=0) if present.any() else self._of_nobody
         rows = np.zeros((len(self._y), 1))  # the model below has its predictions and looks at no data
-        return float(self._scorer(_average_model(self._classes)(average), rows, self._y))
+        return float(self._scorer(_known(average, self._classes), rows, self._y))
 
     def _constant(self) -> NDArray[np.float64]:
         if self._classes is None:
@@ -100,7 +101,9 @@ def _members(members: Any, *, owner: str) -> dict[str, Any]:
         if not _is_plain_average(members):
             must_be = "a forest, a bagging or an unweighted voting ensemble, or a list of fitted models"
             refuse("members", members, owner=owner, must_be=must_be)
-        inner = [(name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"] or inner
+        inner = [
+            (name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"
+        ] or inner
     elif hasattr(members, "fit"):
         must_be = "a fitted ensemble or a list of fitted models"
         refuse("members", members, owner=owner, must_be=must_be)
@@ -126,7 +129,7 @@ def _kind(model: Any) -> str:
 def _predictions(
     ensemble: Any, models: Sequence[Any], X: Any, *, owner: str
 ) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
-    """Return the classes, None for regressors, and all predictions, shape (members, rows) or (members, rows, classes)."""
+    """Return the classes, None for regressors, and all predictions, one row of data a row and one class a column."""
     probabilities = [hasattr(model, "predict_proba") for model in models]
     if any(probabilities) != all(probabilities):
         odd = _kind(models[probabilities.index(not probabilities[0])])
@@ -137,7 +140,9 @@ def _predictions(
     columns = getattr(ensemble, "estimators_features_", None)
     seen = [rows if columns is None else rows[:, columns[i]] for i in range(len(models))]
     if not all(probabilities):
-        return None, np.stack([_predict(model, "predict", data, owner=owner) for model, data in zip(models, seen, strict=True)])
+        return None, np.stack(
+            [_predict(model, "predict", data, owner=owner) for model, data in zip(models, seen, strict=True)]
+        )
     answers = [_predict(model, "predict_proba", data, owner=owner) for model, data in zip(models, seen, strict=True)]
     if inside:  # members of an ensemble know classes by their position
         classes = np.asarray(ensemble.classes_)
@@ -154,36 +159,14 @@ def _predictions(
 def _predict(model: Any, method: str, data: Any, *, owner: str) -> NDArray[np.float64]:
     try:
         return as_array(getattr(model, method)(data)).astype(np.float64)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a model raises is said to the user
         must_be = f"fitted models that take X ({type(error).__name__}: {error})"
         refuse("members", model, owner=owner, must_be=must_be)
 
 
-def _average_model(classes: NDArray[Any] | None) -> Any:
-    """Return a class of models whose predictions are given, so that any of scikit-learn's scorers can be used."""
-    base = import_extra("sklearn.base", extra="sklearn", needed_by="EnsembleGame")
+def _known(answer: NDArray[np.float64] | None, classes: NDArray[Any] | None) -> Any:
+    """Return a model whose predictions are given, so that any of scikit-learn's scorers can be used."""
+    import_extra("sklearn", extra="sklearn", needed_by="EnsembleGame")
+    from topshap.games.known import KnownClassifier, KnownRegressor  # noqa: PLC0415 - it needs the extra
 
-    class Known(base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-        def __init__(self, answer: Any) -> None:
-            self.answer = answer
-
-        def fit(self, X: Any, y: Any) -> Any:
-            raise NotImplementedError
-
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
-
-    class KnownRegressor(base.RegressorMixin, Known):  # type: ignore[misc]
-        def predict(self, X: Any) -> Any:  # noqa: ARG002 - the interface of a model
-            return self.answer
-
-    class KnownClassifier(base.ClassifierMixin, Known):  # type: ignore[misc]
-        classes_ = classes
-
-        def predict_proba(self, X: Any) -> Any:  # noqa: ARG002
-            return self.answer
-
-        def predict(self, X: Any) -> Any:  # noqa: ARG002
-            return self.classes_[self.answer.argmax(axis=1)]
-
-    return KnownRegressor if classes is None else KnownClassifier
+    return KnownRegressor(answer) if classes is None else KnownClassifier(answer, classes)

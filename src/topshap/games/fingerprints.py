@@ -1,14 +1,14 @@
 """A fingerprint says that two games are the same one: the same value for every coalition, in another process too.
 
 A store of evaluations belongs to one game and is told apart from others by the game's fingerprint. So a fingerprint has
-to change whenever a value might, and none is better than a wrong one: `fingerprint_of` gives None where something is not
-seen through, for example a socket inside a model. Then the user names the game: every game of this package that holds
-something of the user's own takes the option ``fingerprint``.
+to change whenever a value might, and none is better than a wrong one: `fingerprint_of` gives None where something is
+not seen through, for example a socket inside a model. Then the user names the game: every game of this package that
+holds something of the user's own takes the option ``fingerprint``.
 
-What is looked at: numbers, texts, arrays, frames, sets, and whatever pickle could take apart, down to the arrays
-inside a fitted model. Functions and classes of installed packages count by name and the package's version. A function of
-the user's own counts by its compiled code, its defaults, and all variables from outside that it uses, by their values:
-a lambda around a fitted model is seen through, a function that uses a module of the user's own is not. Compiled code
+What is looked at: numbers, texts, arrays, frames, sets, and whatever pickle could take apart, down to the arrays inside
+a fitted model. Functions and classes of installed packages count by name and the package's version. A function of the
+user's own counts by its compiled code, its defaults, and all variables from outside that it uses, by their values: a
+lambda around a fitted model is seen through, a function that uses a module of the user's own is not. Compiled code
 differs between versions of Python, and so does such a fingerprint.
 """
 
@@ -180,6 +180,10 @@ class _Digest:
             self._write("module", f"{part.__name__} {_version(part.__name__)}")
         elif isinstance(part, type | types.FunctionType | types.BuiltinFunctionType | np.ufunc) and _is_known(part):
             self._write("named", f"{_module(part)}.{part.__qualname__} {_version(_module(part))}")
+        elif isinstance(
+            part, functools.partial | types.MethodType | types.CellType | property | classmethod | staticmethod
+        ):
+            self._add_all(str(type(part)), _inside(part))
         elif isinstance(part, type):
             content = {key: value for key, value in vars(part).items() if key not in _NOT_BEHAVIOUR}
             self._add_all("class", [part.__qualname__, part.__bases__, content])
@@ -187,16 +191,8 @@ class _Digest:
             used = {name: part.__globals__[name] for name in _globals_of(part.__code__) if name in part.__globals__}
             self._add_all("function", [part.__code__, part.__defaults__, part.__kwdefaults__, part.__closure__, used])
         elif isinstance(part, types.CodeType):
-            content = (part.co_code, part.co_names, part.co_varnames, part.co_freevars, part.co_consts)
-            self._add_all("code", [*sys.version_info[:2], *content])
-        elif isinstance(part, types.CellType):
-            self._add_all("cell", [_content_of(part)])
-        elif isinstance(part, types.MethodType):
-            self._add_all("method", [part.__func__, part.__self__])
-        elif isinstance(part, functools.partial):
-            self._add_all("partial", [part.func, part.args, part.keywords])
-        elif isinstance(part, property | classmethod | staticmethod):
-            self._add_all("wrapper", [type(part).__name__, *_wrapped(part)])
+            names = [part.co_names, part.co_varnames, part.co_freevars]
+            self._add_all("code", [*sys.version_info[:2], part.co_code, part.co_consts, *names])
         else:
             return False
         return True
@@ -209,7 +205,9 @@ class _Digest:
         if isinstance(own, str):
             self._write("fingerprint", own)
             return
-        if hasattr(part, "get_arrays"):  # scikit-learn's ball and k-d trees, whose state counts how often they were used
+        if hasattr(
+            part, "get_arrays"
+        ):  # scikit-learn's ball and k-d trees, whose state counts how often they were used
             self._add_all("tree", [type(part), *map(np.asarray, part.get_arrays())])
             return
         try:
@@ -221,8 +219,8 @@ class _Digest:
         elif isinstance(part, Iterator):  # to look at it may use it up
             raise _NotSeenThrough
         else:
-            make, arguments, state, elements, items, *_ = (*reduced, None, None, None)
-            self._add_all("object", [make, arguments, state, list(elements or ()), list(items or ())])
+            make_and_state, (elements, items) = reduced[:3], (*reduced[3:5], None, None)[:2]
+            self._add_all("object", [*make_and_state, list(elements or ()), list(items or ())])
 
 
 _ABSENT = object()
@@ -267,12 +265,19 @@ def _globals_of(code: types.CodeType) -> set[str]:
     return names.union(*(_globals_of(each) for each in code.co_consts if isinstance(each, types.CodeType)))
 
 
-def _content_of(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # a variable that has no value yet
-        raise _NotSeenThrough from None
-
-
-def _wrapped(part: Any) -> list[Any]:
-    return [part.fget, part.fset, part.fdel] if isinstance(part, property) else [part.__func__]
+def _inside(part: Any) -> list[Any]:
+    """Return what a thin wrapper around a function, or a variable that it uses, consists of."""
+    match part:
+        case functools.partial():
+            return [part.func, part.args, part.keywords]
+        case types.MethodType():
+            return [part.__func__, part.__self__]
+        case property():
+            return [part.fget, part.fset, part.fdel]
+        case types.CellType():
+            try:
+                return [part.cell_contents]
+            except ValueError:  # a variable that has no value yet
+                raise _NotSeenThrough from None
+        case _:
+            return [part.__func__]

@@ -123,7 +123,9 @@ class ArrayTable(Table):
         return numbers_or_objects(self.data[:, j])
 
     def typical(self, categorical: set[int]) -> Self:
-        row = [typical_of(self.column(j), self.data.dtype, frequent=j in categorical) for j in range(self.data.shape[1])]
+        row = [
+            typical_of(self.column(j), self.data.dtype, frequent=j in categorical) for j in range(self.data.shape[1])
+        ]
         return type(self)(np.array([row], dtype=self.data.dtype))
 
 
@@ -275,7 +277,11 @@ def as_table(name: str, data: Any, *, owner: str) -> Table:
 
 def column_labels(table: Table, feature_names: Sequence[str] | None, *, owner: str) -> list[Any]:
     """Return what the columns are called: the names that are given, else the table's own."""
-    return table.labels if feature_names is None else list(check_names(feature_names, len(table.labels), owner=owner) or ())
+    return (
+        table.labels
+        if feature_names is None
+        else list(check_names(feature_names, len(table.labels), owner=owner) or ())
+    )
 
 
 def _two_dimensional(name: str, data: Any, *, owner: str) -> NDArray[Any]:

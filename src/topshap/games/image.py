@@ -35,8 +35,8 @@ class ImageGame(UnitGame):
         About how many regions to find, by scikit-image's SLIC (needs the extra ``topshap[image]``); or your own: an
         array of shape (height, width) with the same number wherever the region is the same.
     fill
-        What a region outside S looks like: ``"mean"``, the mean colour of the image; ``"blur"``, the image out of focus;
-        or a number, or one per channel.
+        What a region outside S looks like: ``"mean"``, the mean colour of the image; ``"blur"``, the image out of
+        focus; or a number, or one per channel.
     groups
         A dict of a player's name to its regions. Others stay on their own.
     always
@@ -116,7 +116,9 @@ class ImageGame(UnitGame):
 def _regions(image: NDArray[Any], segments: Any, *, owner: str) -> NDArray[np.intp]:
     if isinstance(segments, Integral):
         count = check_int("segments", segments, owner=owner, low=1)
-        segmentation = import_extra("skimage.segmentation", extra="image", needed_by=f"{owner} with a number of segments")
+        segmentation = import_extra(
+            "skimage.segmentation", extra="image", needed_by=f"{owner} with a number of segments"
+        )
         channel_axis = -1 if image.ndim == 3 else None
         labels = segmentation.slic(_as_unit_floats(image), n_segments=count, channel_axis=channel_axis, start_label=0)
     else:

@@ -61,7 +61,7 @@ def _squared_distances(background: Table, x: Table, categorical: set[int]) -> Ma
     columns = []
     for j in range(len(background.labels)):
         values, own = background.column(j), x.column(j)
-        if values.dtype == object or own.dtype == object or j in categorical:
+        if object in (values.dtype, own.dtype) or j in categorical:
             codes = x.over(background).column_codes(j)
             columns.append((codes[1:] != codes[0]).astype(np.float64))
             continue

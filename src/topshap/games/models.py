@@ -10,8 +10,6 @@ from topshap._validation import refuse
 from topshap.errors import GameError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from topshap.games.frames import Table
     from topshap.typing import Values
 
@@ -35,7 +33,7 @@ class Prediction:
     array([0.25, 0.75])
     """
 
-    def __init__(self, predict: Callable[[Any], Any], output: Any = None, *, owner: str) -> None:
+    def __init__(self, predict: Any, output: Any = None, *, owner: str) -> None:
         if not callable(predict):
             hint = "a function from rows to numbers, for example model.predict_proba; topshap.Explainer takes a model"
             refuse("predict", predict, owner=owner, must_be=hint)
@@ -86,10 +84,10 @@ class Prediction:
             return None
         if classes is not None and output in classes:
             return classes.index(output)
-        if isinstance(output, int | np.integer) and not isinstance(output, bool) and output >= 0:
-            return int(output)
-        must_be = "the position of an output, since the names of the outputs are not known"
-        refuse("output", output, owner=self.owner, must_be=_one_of(classes) if classes is not None else must_be)
+        if not isinstance(output, int | np.integer) or isinstance(output, bool) or output < 0:
+            must_be = "the position of an output, since the names of the outputs are not known"
+            refuse("output", output, owner=self.owner, must_be=_one_of(classes) if classes is not None else must_be)
+        return int(output)
 
     def _column_within(self, n_outputs: int) -> int:
         if self._column is None or self._column >= n_outputs:

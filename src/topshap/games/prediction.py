@@ -27,8 +27,8 @@ class PredictionGame(UnitGame):
     Parameters
     ----------
     predict
-        A function from rows to numbers: ``model.predict``, ``model.predict_proba``, or one of your own. It gets rows of the same
-        kind as `background`: a DataFrame has the same columns and dtypes, an array the same columns.
+        A function from rows to numbers: ``model.predict``, ``model.predict_proba``, or one of your own. It gets rows of
+        the same kind as `background`: a DataFrame has the same columns and dtypes, an array the same columns.
     x
         The row to explain: an array, a Series, a dict, or a frame of one row. Named values are matched by name.
     background
@@ -37,11 +37,12 @@ class PredictionGame(UnitGame):
         Which output of `predict`, if it has several: the name of a class where `predict` is a method of a model
         with ``classes_``, else a position.
     imputer
-        What stands in for features outside S. ``"mean-mode"``: the mean of columns of numbers, rounded for columns of whole
-        numbers since dtypes are kept, and the most frequent value of all others; missing values do not count.
-        ``"baseline"``: the single row that `background` is. ``"marginal"``: the values of each background row in turn, and
-        the predictions are averaged (interventional Shapley values). ``"conditional"``: the same, but rows count the more
-        the nearer they are to x in the features of S, by a Gaussian kernel of 0.1 standard deviations a feature.
+        What stands in for features outside S. ``"mean-mode"``: the mean of columns of numbers, rounded for columns of
+        whole numbers since dtypes are kept, and the most frequent value of all others; missing values do not count.
+        ``"baseline"``: the single row that `background` is. ``"marginal"``: the values of each background row in turn,
+        and the predictions are averaged (interventional Shapley values). ``"conditional"``: the same, but rows count
+        the more the nearer they are to x in the features of S, by a Gaussian kernel of 0.1 standard deviations a
+        feature.
     groups
         A dict of a player's name to its columns, such as all columns of a one-hot encoding. Others stay on their own.
     always

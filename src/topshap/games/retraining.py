@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,8 +46,9 @@ class RetrainingGame(ScoreGame):
         A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score
         (accuracy or R^2).
     cv
-        How the score is taken. An int, a splitter or an iterable of (train, test) positions: cross-validation, on splits
-        that are the same for all coalitions; 5 folds if None. A float: one test split with this share of the rows.
+        How the score is taken. An int, a splitter or an iterable of (train, test) positions: cross-validation, on
+        splits that are the same for all coalitions; 5 folds if None. A float: one test split with this share of the
+        rows.
     test
         ``(X_test, y_test)`` to score on, in place of `cv`: all of X is trained on.
     groups
@@ -61,7 +61,8 @@ class RetrainingGame(ScoreGame):
         A seed for every ``random_state`` in the estimator that is None, so that a coalition has the same value every
         time, and for the split of a float `cv`. None leaves the estimator random, and says so (`deterministic`).
     n_jobs
-        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it None.
+        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
+        None.
     fingerprint
         A name for this game in a store, for an estimator that cannot be seen through.
 
@@ -104,7 +105,7 @@ class RetrainingGame(ScoreGame):
         )
         self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
         self._scorer = check_scorer(self._estimator, scoring, owner=owner)
-        self._splits = _splits(self._estimator, table, target, cv, test, random_state, owner=owner)
+        self._splits = _splits(self._estimator, table, target, cv=cv, test=test, seed=random_state, owner=owner)
         constant = constant_model(self._estimator, owner=owner)
         self._nothing_known = self._mean_score(constant, np.zeros(0, dtype=np.intp))
 
@@ -122,9 +123,9 @@ class RetrainingGame(ScoreGame):
     ) -> Self:
         """Return the global game of "Antithetic Sampling for Top-k Shapley Identification" for a table.
 
-        A random forest of 20 trees is trained on the features of a coalition and scored on a test split, by accuracy or R^2.
-        Columns that are no numbers become ordinal codes, in the order of their values; missing values stay missing,
-        which scikit-learn's forests take as they are.
+        A random forest of 20 trees is trained on the features of a coalition and scored on a test split, by accuracy or
+        R^2. Columns that are no numbers become ordinal codes, in the order of their values; missing values stay
+        missing, which scikit-learn's forests take as they are.
 
         Parameters
         ----------
@@ -168,7 +169,9 @@ class RetrainingGame(ScoreGame):
         scores = []
         for X_train, y_train, X_test, y_test in self._splits:
             # A constant model looks at no column, but scikit-learn wants to see some.
-            train, test = (X.columns(columns).data if len(columns) else np.zeros((X.n_rows, 1)) for X in (X_train, X_test))
+            train, test = (
+                X.columns(columns).data if len(columns) else np.zeros((X.n_rows, 1)) for X in (X_train, X_test)
+            )
             scores.append(self._scorer(clone(estimator).fit(train, y_train), test, y_test))
         return float(np.mean(scores))
 
@@ -194,10 +197,10 @@ def _splits(
     estimator: Any,
     table: Table,
     target: NDArray[Any],
-    cv: Any,
-    test: tuple[Any, Any] | None,
-    random_state: int | None,
     *,
+    cv: Any,
+    test: Any,
+    seed: int | None,
     owner: str,
 ) -> list[Split]:
     if test is not None:
@@ -209,12 +212,12 @@ def _splits(
         if X_test.labels != table.labels:
             refuse("test", X_test.labels, owner=owner, must_be=f"of the same columns as X, {table.labels}")
         return [Split(table, target, X_test, check_target("test", test[1], X_test.n_rows, owner=owner))]
-    pairs = _positions(estimator, table, target, cv, random_state, owner=owner)
+    pairs = _positions(estimator, target, cv, seed, owner=owner)
     return [Split(table.rows(train), target[train], table.rows(test), target[test]) for train, test in pairs]
 
 
 def _positions(
-    estimator: Any, table: Table, target: NDArray[Any], cv: Any, random_state: int | None, *, owner: str
+    estimator: Any, target: NDArray[Any], cv: Any, seed: int | None, *, owner: str
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Return the positions to train and to score on, of each split; drawn once, so that all coalitions get the same."""
     selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by=owner)
@@ -223,8 +226,10 @@ def _positions(
     if isinstance(cv, float):
         share = check_probability("cv", cv, owner=owner)
         stratify = target if classifier else None
-        return [selection.train_test_split(np.arange(len(target)), test_size=share, random_state=random_state, stratify=stratify)]
-    if isinstance(cv, Integral) or cv is None:
+        return [
+            selection.train_test_split(np.arange(len(target)), test_size=share, random_state=seed, stratify=stratify)
+        ]
+    if cv is None or isinstance(cv, int | np.integer):
         cv = 5 if cv is None else check_int("cv", cv, owner=owner, low=2)
     try:
         splitter = selection.check_cv(cv, target, classifier=classifier)

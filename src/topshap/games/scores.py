@@ -9,7 +9,6 @@ import numpy as np
 from topshap._extras import import_extra
 from topshap._validation import Words, refuse
 from topshap.coalitions import names_of
-from topshap.errors import GameError
 from topshap.games.units import UnitGame
 
 if TYPE_CHECKING:
@@ -47,7 +46,8 @@ class ScoreGame(UnitGame):
             return float(self._score(present))
         except Exception as error:
             who = names_of(present, tuple(str(label) for label in self._units.labels))
-            raise GameError(f"No score for {who}: {type(error).__name__}: {error}") from error
+            error.add_note(f"This happened in the score of a model with {who}.")
+            raise
 
 
 def check_estimator(estimator: Any, *, owner: str) -> Any:
@@ -59,7 +59,7 @@ def check_estimator(estimator: Any, *, owner: str) -> Any:
 
 
 def check_scorer(estimator: Any, scoring: Any, *, owner: str) -> Any:
-    """Return scikit-learn's scorer for a name, a function of (estimator, X, y), or None for the estimator's own score."""
+    """Return the scorer for a name, a function of (estimator, X, y), or None for the estimator's own score."""
     metrics = import_extra("sklearn.metrics", extra="sklearn", needed_by=owner)
     try:
         return metrics.check_scoring(estimator, scoring)
@@ -87,15 +87,20 @@ def constant_model(estimator: Any, *, owner: str) -> Any:
     dummy = import_extra("sklearn.dummy", extra="sklearn", needed_by=owner)
     if base.is_classifier(estimator):
         return dummy.DummyClassifier(strategy="prior")
-    if base.is_regressor(estimator):
-        return dummy.DummyRegressor(strategy="mean")
-    must_be = "a classifier or a regressor, since the empty coalition is scored by a constant prediction"
-    refuse("estimator", estimator, owner=owner, must_be=must_be)
+    if not base.is_regressor(estimator):
+        must_be = "a classifier or a regressor, since the empty coalition is scored by a constant prediction"
+        refuse("estimator", estimator, owner=owner, must_be=must_be)
+    return dummy.DummyRegressor(strategy="mean")
 
 
 def check_target(name: str, y: Any, n_rows: int, *, owner: str) -> NDArray[Any]:
     """Return the target as an array with one entry per row."""
     target = np.asarray(y)
     if target.ndim == 0 or len(target) != n_rows:
-        refuse(name, Words(f"an array of shape {target.shape}"), owner=owner, must_be=f"one target for each of the {n_rows} rows")
+        refuse(
+            name,
+            Words(f"an array of shape {target.shape}"),
+            owner=owner,
+            must_be=f"one target for each of the {n_rows} rows",
+        )
     return target

@@ -58,7 +58,7 @@ class FromShapiq:
     def fingerprint(self) -> str | None:
         """What tells this game from others in a store; None if it cannot be told."""
         state = {name: part for name, part in vars(self.game).items() if name not in ("game_id", "verbose")}
-        return self._given_fingerprint or fingerprint_of("shapiq", kind=type(self.game), state=state)
+        return self._given_fingerprint or fingerprint_of("shapiq", game=type(self.game), state=state)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
@@ -81,8 +81,8 @@ def to_shapiq(game: Game, n_players: int | None = None, *, normalize: bool = Tru
     n_players
         The number of players; by default the game's attribute ``n_players``.
     normalize
-        Whether the value of the empty coalition is subtracted, as most of shapiq's approximators expect. It is evaluated
-        for that.
+        Whether the value of the empty coalition is subtracted, as most of shapiq's approximators expect. It is
+        evaluated for that.
     """
     from topshap.adapters.shapiq import ShapiqGame  # noqa: PLC0415 - shapiq is an extra
 

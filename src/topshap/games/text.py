@@ -32,8 +32,8 @@ class TextGame(UnitGame):
     text
         A text, cut as `unit` says; or a list of texts that are the units, such as the documents of a prompt.
     unit
-        ``"word"``: cut at white space, and each word takes the white space after it along. ``"sentence"``: cut after ``.``,
-        ``!`` or ``?`` and at line ends. ``"document"``: cut at empty lines.
+        ``"word"``: cut at white space, and each word takes the white space after it along. ``"sentence"``: cut after
+        ``.``, ``!`` or ``?`` and at line ends. ``"document"``: cut at empty lines.
     mask
         What stands in for a unit outside S, for example a tokenizer's mask token. None leaves it out.
     separator
@@ -82,7 +82,10 @@ class TextGame(UnitGame):
         """The pieces of the text."""
         self._score, self._mask = score, mask
         self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, owner=owner, low=1)
-        super().__init__(Units(different(_short(piece) for piece in self.units), groups, always, owner=owner, unit="unit"), fingerprint)
+        super().__init__(
+            Units(different(_short(piece) for piece in self.units), groups, always, owner=owner, unit="unit"),
+            fingerprint,
+        )
 
     @property
     def is_async(self) -> bool:

@@ -1,14 +1,13 @@
 """Units and players: what a value function can leave out, and who owns it.
 
-The columns of a table, the words of a text, the members of an ensemble are units. Usually each is a player. With `groups`
-several units are one player, and what is named in `always` is in every coalition and no player at all.
+The columns of a table, the words of a text, the members of an ensemble are units. Usually each is a player. With
+`groups` several units are one player, and what is named in `always` is in every coalition and no player at all.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +61,9 @@ class Units:
         self._position |= {label: i for i, label in enumerate(self.labels)}
         members = self._members(groups)
         kept = self._kept(always, members)
-        self.player_names = check_names([name for name in members if name not in kept], len(members) - len(kept), owner=owner)
+        self.player_names = check_names(
+            [name for name in members if name not in kept], len(members) - len(kept), owner=owner
+        )
         self.n_players = len(members) - len(kept)
         if self.n_players == 0:
             refuse("always", always, owner=owner, must_be="such that at least one player is left")
@@ -87,12 +88,12 @@ class Units:
                 return self._position[label]
         except TypeError:  # a list or another thing that is no label
             pass
-        if isinstance(label, Integral) and not isinstance(label, bool) and 0 <= label < len(self.labels):
-            return int(label)
-        must_be = f"made of {self._unit}s that are there ({_some(self.labels)})"
-        refuse(parameter, label, owner=self._owner, must_be=must_be)
+        if not isinstance(label, int | np.integer) or isinstance(label, bool) or not 0 <= label < len(self.labels):
+            must_be = f"made of {self._unit}s that are there ({_some(self.labels)})"
+            refuse(parameter, label, owner=self._owner, must_be=must_be)
+        return int(label)
 
-    def _members(self, groups: Mapping[str, Iterable[Any]] | None) -> dict[str, list[int]]:
+    def _members(self, groups: Any) -> dict[str, list[int]]:
         """Return the units of each player, players ordered by their first unit."""
         if groups is not None and not isinstance(groups, Mapping):
             must_be = f"a dict of a name to the {self._unit}s that are one player"

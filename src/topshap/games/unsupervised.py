@@ -32,13 +32,15 @@ class UnsupervisedGame(UnitGame):
     X
         The data: an array or a pandas or polars DataFrame.
     method
-        How entropies are estimated. ``"gaussian"``: from the correlations, for columns of numbers; v(S) is -1/2 of the log
-        determinant of their correlation matrix. ``"discrete"``: from the frequencies of values, with columns of numbers cut
-        at quantiles into `bins` of about equal size; for many columns it approaches its limit, the log number of rows.
+        How entropies are estimated. ``"gaussian"``: from the correlations, for columns of numbers; v(S) is -1/2 of the
+        log determinant of their correlation matrix. ``"discrete"``: from the frequencies of values, with columns of
+        numbers cut at quantiles into `bins` of about equal size; for many columns it approaches its limit, the log
+        number of rows.
     bins
         How many bins a column of numbers is cut into.
     shrinkage
-        How far correlations are shrunk towards zero. Without it, a column that repeats others says infinitely much about them.
+        How far correlations are shrunk towards zero. Without it, a column that repeats others says infinitely much
+        about them.
     groups
         A dict of a player's name to its columns. Other columns stay on their own.
     always
@@ -74,15 +76,18 @@ class UnsupervisedGame(UnitGame):
         table = as_table("X", X, owner=owner)
         if isinstance(table, SparseTable):
             refuse("X", X, owner=owner, must_be="dense: use its toarray()")
-        super().__init__(Units(column_labels(table, feature_names, owner=owner), groups, always, owner=owner), fingerprint)
-        if not isinstance(shrinkage, int | float) or not 0.0 <= shrinkage <= 1.0:
+        super().__init__(
+            Units(column_labels(table, feature_names, owner=owner), groups, always, owner=owner), fingerprint
+        )
+        if not 0.0 <= shrinkage <= 1.0:
             refuse("shrinkage", shrinkage, owner=owner, must_be="a number in [0, 1]")
         bins = check_int("bins", bins, owner=owner, low=2)
-        self._correlations = _correlations(table, shrinkage, owner=owner) if method == "gaussian" else None
-        self._codes = _binned(table, bins) if method == "discrete" else None
+        gaussian = method == "gaussian"
+        self._correlations = _correlations(table, shrinkage, owner=owner) if gaussian else np.empty((0, 0))
+        self._codes = _binned(table, bins) if not gaussian else np.empty((0, 0), dtype=np.int32)
 
     def _values(self, present: Coalitions) -> Values:
-        if self._correlations is not None:
+        if self._correlations.size:
             return in_blocks(self._gaussian, present, _BLOCK_CELLS // present.shape[1] ** 2)
         single = np.array([_entropy(self._codes[:, [j]]) for j in range(present.shape[1])])
         return np.array([single[row].sum() - _entropy(self._codes[:, row]) for row in present])
@@ -102,8 +107,8 @@ def _correlations(table: Table, shrinkage: float, *, owner: str) -> Matrix:
     for label, column in zip(table.labels, columns, strict=True):
         if column.dtype == object or not np.isfinite(column).all() or np.ptp(column) == 0.0:
             raise ParameterError(
-                f"The 'X' parameter of {owner} must have columns of finite numbers that vary for method='gaussian'. Got the "
-                f"column {label!r}: drop it, fill it in, or use method='discrete'."
+                f"The 'X' parameter of {owner} must have columns of finite numbers that vary for method='gaussian'. "
+                f"Got the column {label!r}: drop it, fill it in, or use method='discrete'."
             )
     correlations = np.atleast_2d(np.corrcoef(np.stack(columns)))
     shrunk: Matrix = (1.0 - shrinkage) * correlations + shrinkage * np.eye(len(columns))
