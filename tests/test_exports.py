@@ -27,6 +27,9 @@ def estimated(**options):
 def assert_same(one, other):
     for field in dataclasses.fields(one):
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if dataclasses.is_dataclass(mine):
+            assert_same(mine, theirs)
+            continue
         if isinstance(mine, np.ndarray):
             np.testing.assert_array_equal(mine, theirs)
             assert mine.dtype == theirs.dtype
@@ -69,6 +72,7 @@ def test_any_number_survives(tmp_path_factory, numbers):
 def test_files_of_another_kind_are_refused(tmp_path):
     path = tmp_path / "top.json"
     estimated().save(path)
+    assert topshap.load(path).history is not None
     content = json.loads(path.read_text(encoding="utf-8"))
     wrong = {
         "cannot be read as JSON": "{",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.errors import ParameterError
+from topshap.history import History
 from topshap.result import TopK
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ _ARRAYS = {"players": np.intp, "estimates": np.float64, "std_errors": np.float64
 
 def save(top: TopK, path: str | os.PathLike[str]) -> None:
     """Write a result to a JSON file; numbers that JSON does not have are written as text ("nan", "inf")."""
-    content = {field.name: _plain(getattr(top, field.name)) for field in fields(top)}
-    text = json.dumps({"format": FORMAT, "version": VERSION, **content}, allow_nan=False, indent=1)
+    text = json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 
@@ -67,6 +67,8 @@ def load(path: str | os.PathLike[str]) -> TopK:
 
 
 def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
@@ -76,15 +78,23 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def _array(values: Any, dtype: Any) -> Any:
+    return np.array(values, dtype=np.float64).astype(dtype)
+
+
 def _built(content: dict[str, Any]) -> TopK:
-    expected = {field.name for field in fields(TopK)}
-    if set(content) != expected:
-        raise ValueError(f"fields {sorted(set(content) ^ expected)} are missing or unknown")
+    needed = {field.name for field in fields(TopK) if field.default is MISSING}
+    wrong = (needed - set(content)) | (set(content) - {field.name for field in fields(TopK)})
+    if wrong:
+        raise ValueError(f"fields {sorted(wrong)} are missing or unknown")
     for name, dtype in _ARRAYS.items():
-        if content[name] is not None:
-            content[name] = np.array(content[name], dtype=np.float64).astype(dtype)
+        content[name] = None if content[name] is None else _array(content[name], dtype)
     for name in ("player_names", "value_range"):
-        content[name] = None if content[name] is None else tuple(content[name])
+        content[name] = None if content.get(name) is None else tuple(content[name])
+    if content.get("history") is not None:
+        past = content["history"]
+        dtypes = {"evaluations": np.intp, "estimates": np.float64, "std_errors": np.float64}
+        content["history"] = History(**{name: _array(past[name], dtype) for name, dtype in dtypes.items()})
     for name in ("empty", "grand"):
         content[name] = float(content[name])
     top = TopK(**content)
