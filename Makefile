@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit format confidence reproduce overhead high-order large clean
+.PHONY: help demo test lint types unit format confidence reproduce overhead high-order large peers heavy tables selection clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -57,6 +57,27 @@ high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, w
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py
+
+$(VENV)/.peers: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,peers]'
+	touch $@
+
+peers: $(VENV)/.peers ## values next to those of shap and shapiq, for xgboost too
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/test_peers.py
+
+$(VENV)/.heavy: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,heavy]'
+	touch $@
+
+heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
+
+TABLES ?= tables
+tables: $(VENV)/.test ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/global_games.py --out $(TABLES)
+
+selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real data
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,8 @@
 """The complete tables of the paper's global games, made by this package, and the top 3 that topshap finds in them.
 
-A random forest of 20 trees is trained on every subset of a table's features: 2**n trainings, on all cores. What has been
-trained is kept in the output file block by block, so a run that was stopped goes on where it was. Diabetes and wine come
-with scikit-learn; the others are read from --folder, or fetched from OpenML.
+A random forest of 20 trees is trained on every subset of a table's features: 2**n trainings, on all cores. What has
+been trained is kept in the output file, so a run that was stopped goes on where it was. Diabetes and wine come with
+scikit-learn; the others are read from --folder, or fetched from OpenML.
 
     python benchmarks/global_games.py --out tables
     python benchmarks/global_games.py --out tables --games titanic --folder datasets --published games/global
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
@@ -22,7 +23,9 @@ import topshap
 from topshap.coalitions import from_ids
 from topshap.datasets import NAMES, load_dataset
 from topshap.games import RetrainingGame, TableGame
-from topshap.typing import Values
+
+if TYPE_CHECKING:
+    from topshap.typing import Values
 
 BLOCK = 64
 

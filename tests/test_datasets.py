@@ -86,13 +86,13 @@ def test_openml_is_asked_otherwise(name, monkeypatch):
 
 def test_what_is_not_there_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    with pytest.raises(ParameterError, match="'name' parameter of load_dataset must be 'adult', .*Got 'iris'"):
+    with pytest.raises(ParameterError, match=r"'name' parameter of load_dataset must be 'adult', .*Got 'iris'"):
         load_dataset("iris")
     with pytest.raises(
         ParameterError, match="must be given for 'bike-sharing', or the environment variable TOPSHAP_DATASETS"
     ):
         load_dataset("bike-sharing")
-    with pytest.raises(ParameterError, match="must be a folder with the file 'adult.csv.gz' or 'adult.csv'"):
+    with pytest.raises(ParameterError, match=r"must be a folder with the file 'adult.csv.gz' or 'adult.csv'"):
         load_dataset("adult", folder=tmp_path)
     (tmp_path / "adult.csv").write_text("age,class\n1,2\n")
     with pytest.raises(

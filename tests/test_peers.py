@@ -10,7 +10,6 @@ from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingRegressor, Ra
 
 from topshap.exact import shapley_values, value_table
 from topshap.games import PredictionGame, TableGame, to_shapiq
-from topshap.typing import Coalitions
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 
@@ -75,7 +74,7 @@ def test_values_equal_those_of_shapiqs_own_game():
     theirs = shapiq.BaselineImputer(model.predict, X.to_numpy(), x=point)
     theirs.init_background(baseline)
     mine = PredictionGame(model.predict, point, baseline[None, :], imputer="baseline")
-    everybody: Coalitions = (np.arange(2**10)[:, None] >> np.arange(10) & 1).astype(bool)
+    everybody = (np.arange(2**10)[:, None] >> np.arange(10) & 1).astype(bool)
     values = value_table(mine)
     np.testing.assert_allclose(theirs(everybody) - theirs(everybody)[0], values - values[0], atol=1e-6)
     exact = shapiq.ExactComputer(theirs, n_players=10)("SV", order=1)

@@ -146,9 +146,9 @@ def test_what_has_no_correlations_is_refused():
     data = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(ParameterError, match="Got the column 1: drop it"):
         UnsupervisedGame(np.stack([data[:, 0], np.ones(20)], axis=1))
-    with pytest.raises(ParameterError, match="'shrinkage' .* must be larger"):
+    with pytest.raises(ParameterError, match=r"'shrinkage' .* must be larger"):
         UnsupervisedGame(data[:, [0, 0]], shrinkage=0.0)
     with pytest.raises(ParameterError, match=r"'shrinkage' .* a number in \[0, 1\]"):
         UnsupervisedGame(data, shrinkage=2.0)
-    with pytest.raises(ParameterError, match="'method' .* must be 'gaussian' or 'discrete'"):
+    with pytest.raises(ParameterError, match=r"'method' .* must be 'gaussian' or 'discrete'"):
         UnsupervisedGame(data, method="guess")

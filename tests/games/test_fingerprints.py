@@ -1,4 +1,4 @@
-"""Fingerprints: equal for the same game in any process, different as soon as a value might be, None rather than wrong."""
+"""Fingerprints: equal for the same game in any process, different as soon as a value might be, or else None."""
 
 import functools
 import pickle
@@ -39,7 +39,7 @@ nested = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.
 @given(nested, nested)
 def test_parts_have_the_same_mark_just_if_they_are_the_same(one, other):
     assert mark(one) == mark(pickle.loads(pickle.dumps(one)))  # noqa: S301 - our own bytes
-    assert (mark(one) == mark(other)) == (repr(one) == repr(other) or one == other and type(one) is type(other))
+    assert (mark(one) == mark(other)) == (repr(one) == repr(other) or (one == other and type(one) is type(other)))
 
 
 def test_structure_counts():
@@ -112,7 +112,7 @@ def test_functions_count_by_their_code_and_what_they_use():
     assert mark(np.mean) == mark(np.mean) != mark(np.median)
     fitted = KNeighborsClassifier().fit(X, Y)
     other_fit = KNeighborsClassifier(3).fit(X, Y)
-    assert mark(lambda rows: fitted.predict(rows)) is not None
+    assert mark(lambda rows: fitted.predict(rows + 1)) is not None
     assert mark(scaled(fitted)) != mark(scaled(other_fit))
 
 

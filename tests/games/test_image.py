@@ -99,5 +99,5 @@ def test_wrong_use_says_what_to_do(options, message):
 
 
 def test_a_score_with_many_outputs_is_refused():
-    with pytest.raises(GameError, match="one number per image, 1 here. Got float64 of shape"):
+    with pytest.raises(GameError, match=r"one number per image, 1 here. Got float64 of shape"):
         ImageGame(lambda images: np.zeros((len(images), 3)), IMAGE, segments=HALVES)(np.array([[True, False]]))

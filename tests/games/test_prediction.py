@@ -55,7 +55,7 @@ def test_values_equal_a_plain_loop(imputer):
 def test_a_baseline_is_taken_as_it_is():
     game = PredictionGame(nonlinear, [1.0, 2.0, 3.0, 4.0], [[0.0, 1.0, 0.0, 1.0]], imputer="baseline")
     assert game(np.zeros((1, 4), dtype=bool)) == nonlinear(np.array([[0.0, 1.0, 0.0, 1.0]]))
-    with pytest.raises(ParameterError, match="'background' .* must be a single row .* Got 2 rows"):
+    with pytest.raises(ParameterError, match=r"'background' .* must be a single row .* Got 2 rows"):
         PredictionGame(nonlinear, [1.0] * 4, np.zeros((2, 4)), imputer="baseline")
 
 
@@ -193,12 +193,12 @@ def test_classes_are_picked_by_name_or_position():
     np.testing.assert_array_equal(by_name, by_position)
     np.testing.assert_array_equal(by_name, model.predict_proba(X[60:61])[:, 1])
     with pytest.raises(
-        ParameterError, match="one of the model's classes, 'setosa', 'versicolor', 'virginica'. Got 'rose'"
+        ParameterError, match=r"one of the model's classes, 'setosa', 'versicolor', 'virginica'. Got 'rose'"
     ):
         PredictionGame(model.predict_proba, X[0], X, output="rose")
-    with pytest.raises(ParameterError, match="one of the model's classes.* Got None"):
+    with pytest.raises(ParameterError, match=r"one of the model's classes.* Got None"):
         PredictionGame(model.predict_proba, X[0], X)
-    with pytest.raises(ParameterError, match="one of the model's classes.* Got 3"):
+    with pytest.raises(ParameterError, match=r"one of the model's classes.* Got 3"):
         PredictionGame(model.predict_proba, X[0], X, output=3)
     with pytest.raises(GameError, match="use its predict_proba"):
         PredictionGame(model.predict, X[0], X)

@@ -64,6 +64,12 @@ def test_documents_of_a_prompt():
     assert grouped.player_names == ("context", "Question: where is Paris?")
 
 
+def test_long_pieces_are_known_by_their_whole_text():
+    long = "a question that is much longer than any name of a player would be"
+    assert TextGame(length, ["short", long, long], always=[long]).player_names[0] == "short"
+    assert TextGame(length, ["short", long, long], always=[long]).n_players == 2
+
+
 def test_long_pieces_have_short_names_that_differ():
     names = TextGame(length, ["word " * 30, "word " * 31]).player_names
     assert all(len(name) <= 44 for name in names)
@@ -117,7 +123,7 @@ async def _await(values):
 
 def test_scores_that_do_not_fit_are_refused():
     for score in (lambda texts: [1.0], lambda texts: ["good"] * len(texts)):
-        with pytest.raises(GameError, match="one number per text, 2 here. Got"):
+        with pytest.raises(GameError, match=r"one number per text, 2 here. Got"):
             TextGame(score, "to be")(np.array([[True, False], [False, True]]))
 
 

@@ -39,7 +39,7 @@ class TextGame(UnitGame):
     separator
         What a list of texts is joined by.
     groups
-        A dict of a player's name to its units, by name or position. Others stay on their own.
+        A dict of a player's name to its units, by text or position. Others stay on their own.
     always
         Units or groups that are always there, such as the question of a prompt.
     batch_size
@@ -82,10 +82,8 @@ class TextGame(UnitGame):
         """The pieces of the text."""
         self._score, self._mask = score, mask
         self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, owner=owner, low=1)
-        super().__init__(
-            Units(different(_short(piece) for piece in self.units), groups, always, owner=owner, unit="unit"),
-            fingerprint,
-        )
+        names = different(_short(piece) for piece in self.units)
+        super().__init__(Units(names, groups, always, aliases=self.units, owner=owner, unit="unit"), fingerprint)
 
     @property
     def is_async(self) -> bool:

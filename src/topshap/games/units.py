@@ -35,6 +35,8 @@ class Units:
         A dict of a player's name to its units, by label or by position. Units in no group are players of their own.
     always
         Units or groups that are in every coalition, and so no players.
+    aliases
+        What else the units go by in `groups` and `always`, in their order; the first of equal ones.
     owner, unit
         Whose parameters these are and what a unit is, for messages.
 
@@ -53,11 +55,13 @@ class Units:
         groups: Mapping[str, Iterable[Any]] | None = None,
         always: Iterable[Any] | None = None,
         *,
+        aliases: Sequence[Any] = (),
         owner: str,
         unit: str = "column",
     ) -> None:
         self.labels, self._owner, self._unit = list(labels), owner, unit
-        self._position: dict[Any, int] = {str(label): i for i, label in enumerate(self.labels)}
+        self._position: dict[Any, int] = {alias: i for i, alias in reversed(list(enumerate(aliases)))}
+        self._position |= {str(label): i for i, label in enumerate(self.labels)}
         self._position |= {label: i for i, label in enumerate(self.labels)}
         members = self._members(groups)
         kept = self._kept(always, members)
