@@ -2,8 +2,8 @@
 
 Every selector sees the training half of a split only; the model is then trained on the selected columns of that half
 and scored on the other (accuracy or R^2). Printed are means over the splits, the gain over the best rival with its
-standard error over the splits, and in how many combinations of data, model and k TopKSelector is ahead. Columns that are
-no numbers become ordinal codes, and missing values the median of the training half.
+standard error over the splits, and in how many combinations of data, model and k TopKSelector is ahead. Columns that
+are no numbers become ordinal codes, and missing values the median of the training half.
 
     python benchmarks/selection.py [--folder datasets] [--splits 10] [--k 3 5] [--n-jobs -1]
 """

@@ -28,6 +28,6 @@ print(topshap.identify(game, k=2))
 
 forest = RandomForestClassifier(24, max_depth=2, max_features=1, random_state=0).fit(X[::3], y[::3])
 trees = topshap.games.EnsembleGame(forest, X[1::3], y[1::3], scoring="neg_log_loss")
-top = topshap.identify(trees, k=6, budget=1000, random_state=0)
+top = topshap.identify(trees, k=6, budget=300, random_state=0)
 few = np.isin(np.arange(24), top.players)
 print(f"\nlog loss of all 24 trees {-top.grand:.3f}, of the best 6 alone {-trees(few[None, :])[0]:.3f}")

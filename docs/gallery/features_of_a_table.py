@@ -16,7 +16,7 @@ print(topshap.identify(game, k=3, epsilon=0.02, random_state=0))
 
 # The setting of the paper: a forest of 20 trees, scored on a test split.
 forest = topshap.games.RetrainingGame.random_forest(X, y, task="regression")
-print("\nwith forests:", ", ".join(topshap.identify(forest, k=3, budget=60, random_state=0).names))
+print("\nwith forests:", ", ".join(topshap.identify(forest, k=3, budget=40, random_state=0).names))
 
 together = topshap.games.UnsupervisedGame(X)
 print("say most about the others:", ", ".join(topshap.identify(together, k=3).names))

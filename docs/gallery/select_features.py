@@ -19,6 +19,6 @@ selector = topshap.TopKSelector(Ridge(), k=6, cv=3, budget=200, random_state=0).
 print("selected:", selector.get_support(indices=True))
 print(selector.result_)
 
-pipeline = make_pipeline(StandardScaler(), topshap.TopKSelector(Ridge(), cv=3, budget=100, random_state=0), Ridge())
-search = GridSearchCV(pipeline, {"topkselector__k": [2, 4, 6]}, cv=2).fit(X, y)
+pipeline = make_pipeline(StandardScaler(), topshap.TopKSelector(Ridge(), cv=2, budget=50, random_state=0), Ridge())
+search = GridSearchCV(pipeline, {"topkselector__k": [2, 6]}, cv=2).fit(X, y)
 print("\nbest number of features:", search.best_params_["topkselector__k"])

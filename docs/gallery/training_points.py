@@ -12,7 +12,7 @@ wrong = [4, 11, 23]
 y_train[wrong] ^= 1
 
 game = topshap.games.DataGame(KNeighborsClassifier(1), X_train, y_train, X_test, y_test)
-top = topshap.identify(game, k=27, budget=1500, random_state=0)
+top = topshap.identify(game, k=27, budget=800, random_state=0)
 dropped = np.setdiff1d(np.arange(30), top.players)
 print("labels that were changed:", wrong)
 print("the three points worth least:", dropped)
