@@ -42,6 +42,25 @@ def test_the_positive_class_is_picked_and_said(caplog):
     assert grand[0] + other[0] == pytest.approx(1.0)
 
 
+def test_a_classifier_without_probabilities_is_explained_by_its_decision_function():
+    data = load_breast_cancer()
+    model = make_pipeline(StandardScaler(), SVC()).fit(data.data, data.target_names[data.target])
+    explainer = Explainer(model, data.data)
+    assert explainer.picked == "decision_function"
+    grand = np.ones((1, 30), dtype=bool)
+    assert explainer.game(data.data[0])(grand) == pytest.approx(model.decision_function(data.data[:1]))
+    named = Explainer(model, data.data, output="malignant")
+    assert named.game(data.data[0])(grand) == pytest.approx(explainer.game(data.data[0])(grand))
+    with pytest.raises(ParameterError, match=r"'output' .* must be one of the model's classes"):
+        Explainer(model, data.data, output="rose")
+
+
+def test_whole_numbers_beyond_what_floats_hold_are_kept():
+    frame = pd.DataFrame({"id": [2**60 + 1, 2**60 + 2], "value": [0.5, 1.5]})
+    explainer = Explainer(lambda rows: (rows["id"] - 2**60).to_numpy() * 1.0, frame[:1], imputer="baseline")
+    assert explainer.explain_many(frame, k=1)[1].grand == 2.0
+
+
 def test_of_several_classes_one_has_to_be_said():
     iris, species = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=999).fit(iris, species)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from topshap.games.frames import Table
+    from topshap.games.tabular import Table
     from topshap.result import TopK
 
 _log = logging.getLogger("topshap")

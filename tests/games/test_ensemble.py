@@ -1,5 +1,7 @@
 """EnsembleGame and UnsupervisedGame."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from topshap.coalitions import from_ids
 from topshap.errors import ParameterError
-from topshap.games import EnsembleGame, UnsupervisedGame
+from topshap.games import EnsembleGame, RetrainingGame, UnsupervisedGame
 
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -97,7 +99,8 @@ def test_members_that_have_not_seen_every_class_are_aligned():
     ("members", "message"),
     [
         ([], "at least one fitted model"),
-        (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "a forest, a bagging or an unweighted voting ensemble"),
+        (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "a forest, a bagging or an unweighted soft voting"),
+        (VotingClassifier([("bayes", GaussianNB())]).fit(X, Y), "unweighted soft voting"),
         (RandomForestClassifier(), "a fitted ensemble or a list of fitted models"),
         ([GaussianNB().fit(X, Y), LinearRegression().fit(X, Y)], "Got GaussianNB and LinearRegression"),
         ([GaussianNB()], "fitted models that take X"),
@@ -106,6 +109,15 @@ def test_members_that_have_not_seen_every_class_are_aligned():
 def test_wrong_members_are_refused(members, message):
     with pytest.raises(ParameterError, match=message):
         EnsembleGame(members, X, Y)
+
+
+def test_the_games_can_be_pickled():
+    forest = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    for game in (EnsembleGame(forest, X, Y), UnsupervisedGame(X), RetrainingGame(GaussianNB(), X, Y, cv=2)):
+        copy = pickle.loads(pickle.dumps(game))  # noqa: S301 - our own bytes
+        rows = np.random.default_rng(0).random((4, game.n_players)) < 0.5
+        np.testing.assert_array_equal(copy(rows), game(rows))
+        assert copy.fingerprint == game.fingerprint
 
 
 def test_total_correlation_of_gaussians_is_in_closed_form():

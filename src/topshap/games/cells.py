@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 def cells_of(x: Any, labels: list[Any], *, owner: str) -> list[Any]:
     """Return the cells of one row in the order of the labels, whether it is a frame, a series, a dict or an array."""
     if hasattr(x, "iloc"):
-        x = x.iloc[0] if hasattr(x, "columns") and len(x) == 1 else x
-        x = {} if hasattr(x, "columns") else dict(x.items())
+        if not hasattr(x, "columns"):
+            x = dict(x.items())
+        else:  # cell by cell, since a row of different dtypes as a whole would have one for all
+            x = {label: x.iloc[0, j] for j, label in enumerate(x.columns)} if len(x) == 1 else {}
     elif hasattr(x, "to_dicts"):
         x = x.to_dicts()[0] if len(x) == 1 else {}
     if isinstance(x, Mapping):

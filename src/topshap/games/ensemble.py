@@ -32,7 +32,7 @@ class EnsembleGame(UnitGame):
     ----------
     members
         Fitted models, all classifiers or all regressors: a list of them, of (name, model) pairs, or a dict. Or a fitted
-        forest, bagging or voting ensemble of scikit-learn, whose members they are.
+        forest, bagging or unweighted soft voting ensemble of scikit-learn, whose members they are.
     X, y
         The data that averages are scored on; better not what members were trained on.
     scoring
@@ -99,7 +99,7 @@ def _members(members: Any, *, owner: str) -> dict[str, Any]:
     inner = getattr(members, "estimators_", None)
     if inner is not None:
         if not _is_plain_average(members):
-            must_be = "a forest, a bagging or an unweighted voting ensemble, or a list of fitted models"
+            must_be = "a forest, a bagging or an unweighted soft voting ensemble, or a list of fitted models"
             refuse("members", members, owner=owner, must_be=must_be)
         inner = [
             (name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"
@@ -119,7 +119,12 @@ def _is_plain_average(ensemble: Any) -> bool:
     """Return whether an ensemble averages its members, as forests, bagging and voting do and boosting does not."""
     names = {kind.__name__ for kind in type(ensemble).__mro__}
     averaging = names & {"BaseForest", "BaseBagging", "_BaseVoting"}
-    return bool(averaging) and "IsolationForest" not in names and getattr(ensemble, "weights", None) is None
+    return (
+        bool(averaging)
+        and "IsolationForest" not in names
+        and getattr(ensemble, "weights", None) is None
+        and getattr(ensemble, "voting", "soft") == "soft"
+    )
 
 
 def _kind(model: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from topshap._validation import Words, check_choice, refuse
 
 if TYPE_CHECKING:
-    from topshap.games.frames import Table
+    from topshap.games.tabular import Table
     from topshap.typing import Coalitions, Matrix
 
 ImputerName: TypeAlias = Literal["mean-mode", "baseline", "marginal", "conditional"]

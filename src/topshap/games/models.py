@@ -10,7 +10,7 @@ from topshap._validation import refuse
 from topshap.errors import GameError, ParameterError
 
 if TYPE_CHECKING:
-    from topshap.games.frames import Table
+    from topshap.games.tabular import Table
     from topshap.typing import Values
 
 
@@ -108,7 +108,8 @@ def predict_of(model: Any, output: Any, *, owner: str) -> tuple[Prediction, str]
     """Return the prediction to explain that is obvious for a model, and which it is, in words.
 
     That is the probability of the positive class for a classifier of two classes, and of the class `output` for one of
-    more; the prediction for a regressor; the output of a torch module; a function as it is.
+    more; its decision function where it gives no probabilities; the prediction for a regressor; the output of a torch
+    module; a function as it is.
     """
     if hasattr(model, "predict_proba"):
         prediction = Prediction(model.predict_proba, output, owner=owner)
@@ -119,6 +120,10 @@ def predict_of(model: Any, output: Any, *, owner: str) -> tuple[Prediction, str]
             refuse("output", None, owner=owner, must_be=_one_of(classes))
         chosen = prediction.output
         return prediction, "predict_proba" if chosen is None else f"predict_proba of class {_plain(chosen)!r}"
+    if hasattr(model, "decision_function") and hasattr(model, "classes_"):
+        positive = output if len(model.classes_) > 2 or output != model.classes_[1] else None
+        words = "decision_function" if output is None else f"decision_function of class {_plain(output)!r}"
+        return Prediction(model.decision_function, positive, owner=owner), words
     if hasattr(model, "predict"):
         return Prediction(model.predict, output, owner=owner), "predict"
     if hasattr(model, "forward") and hasattr(model, "parameters"):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap._validation import Words, check_int, refuse
-from topshap.games.frames import SparseTable, as_table, column_labels
+from topshap.games.frames import as_table, column_labels
 from topshap.games.imputers import make_imputer
 from topshap.games.models import Prediction
+from topshap.games.tabular import SparseTable
 from topshap.games.units import UnitGame, Units, in_blocks
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from topshap._extras import import_extra
 from topshap._validation import check_choice, check_int, check_probability, refuse
 from topshap.games.cells import ordinal_codes
-from topshap.games.frames import Table, as_table, column_labels
+from topshap.games.frames import as_table, column_labels
 from topshap.games.scores import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
 from topshap.games.units import Units
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from topshap.games.tabular import Table
     from topshap.typing import Coalition
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from topshap._validation import check_choice, check_int, refuse
 from topshap.errors import ParameterError
-from topshap.games.frames import SparseTable, as_table, column_labels
+from topshap.games.frames import as_table, column_labels
+from topshap.games.tabular import SparseTable
 from topshap.games.units import UnitGame, Units, in_blocks
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from topshap.games.frames import Table
+    from topshap.games.tabular import Table
     from topshap.typing import Coalitions, Matrix, Values
 
 _BLOCK_CELLS = 2**21
