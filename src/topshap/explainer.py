@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from topshap._extras import import_extra
+from topshap._parallel import in_order
 from topshap._validation import check_int
 from topshap.exports.shap import many_to_shap
 from topshap.games.frames import as_table
@@ -17,7 +19,7 @@ from topshap.games.prediction import PredictionGame
 from topshap.identify import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -130,19 +132,11 @@ class Explainer:
         self._check_k(k, owner="explain_many")
         table = as_table("X", X, owner="explain_many")
         rows = [table.rows(np.array([i])).data for i in range(table.n_rows)]
-        results: Iterable[TopK] = self._results(rows, k, n_jobs, options)
+        results: Iterable[TopK] = in_order(partial(self.explain, k=k, **options), rows, n_jobs)
         if progress:
             tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
             results = tqdm(results, total=len(rows), unit="row")
         return Explanations(list(results), self._cells(table))
-
-    def _results(self, rows: list[Any], k: int, n_jobs: int | None, options: dict[str, Any]) -> Iterator[TopK]:
-        if n_jobs in (None, 1):
-            return (self.explain(row, k, **options) for row in rows)
-        joblib = import_extra("joblib", extra="sklearn", needed_by="n_jobs")
-        tasks = (joblib.delayed(self.explain)(row, k, **options) for row in rows)
-        answers: Iterator[TopK] = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        return answers
 
     def _cells(self, table: Table) -> NDArray[Any] | None:
         """Return what each player is in each row; None with groups, which have no single value."""

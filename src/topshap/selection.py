@@ -46,8 +46,8 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     budget
         How many sets of features may be tried, 50 per feature by default. Each takes as many fits as there are splits.
     epsilon, delta
-        Stop as soon as no feature left out is ahead of a selected one by more than `epsilon`, with a probability of 1 -
-        `delta`.
+        Stop as soon as no feature left out is ahead of a selected one by more than `epsilon`, with a probability of at
+        least 1 - `delta`.
     groups
         A dict of a name to columns that are selected or left out together.
     n_jobs

@@ -1,5 +1,6 @@
 """RetrainingGame and DataGame: scores of models trained on a part of the columns or rows."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -76,6 +77,10 @@ def test_the_number_of_jobs_does_not_matter():
     several = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2, n_jobs=2)
     np.testing.assert_array_equal(alone(EVERYBODY[:8]), several(EVERYBODY[:8]))
     assert alone.fingerprint == several.fingerprint
+    bayes = RetrainingGame(GaussianNB(), X, Y, cv=2)
+    expected = bayes(EVERYBODY[:8])
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        np.testing.assert_array_equal(bayes(EVERYBODY[:8]), expected)
 
 
 def test_a_coalition_has_the_same_value_every_time_unless_asked_otherwise():

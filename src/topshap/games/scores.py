@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap._extras import import_extra
+from topshap._parallel import in_order
 from topshap._validation import Words, refuse
 from topshap.coalitions import names_of
 from topshap.games.units import UnitGame
@@ -19,27 +21,19 @@ if TYPE_CHECKING:
 
 
 class ScoreGame(UnitGame):
-    """A game in which a value is the score of a model; coalitions are scored in parallel if asked for.
-
-    What is equal is scored once, and the same whatever the number of workers.
-    """
+    """A game in which a value is the score of a model; the same whatever the number of workers."""
 
     def __init__(self, units: Units, fingerprint: str | None, *, n_jobs: int | None) -> None:
         super().__init__(units, fingerprint)
         self.n_jobs = n_jobs
 
+    @abstractmethod
     def _score(self, present: Coalition) -> float:
         """Return the score of the model that has these units."""
-        raise NotImplementedError
 
     def _values(self, present: Coalitions) -> Values:
-        if len(present) == 0:
-            return np.empty(0)
-        if self.n_jobs in (None, 1) or len(present) == 1:
-            return np.array([self._checked_score(row) for row in present])
-        joblib = import_extra("joblib", extra="sklearn", needed_by="n_jobs")
-        scores = joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(self._checked_score)(row) for row in present)
-        return np.array(scores)
+        n_jobs = self.n_jobs if len(present) > 1 else 1
+        return np.array(list(in_order(self._checked_score, present, n_jobs)), dtype=np.float64)
 
     def _checked_score(self, present: Coalition) -> float:
         try:

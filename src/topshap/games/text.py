@@ -28,7 +28,7 @@ class TextGame(UnitGame):
     ----------
     score
         A function from a list of texts to as many numbers. If it is an ``async def`` function, calling the game gives
-        an awaitable, and the game is for ``topshap.aidentify``.
+        an awaitable, for a loop that awaits it.
     text
         A text, cut as `unit` says; or a list of texts that are the units, such as the documents of a prompt.
     unit
