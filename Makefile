@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit browser pictures format confidence reproduce overhead high-order engine cluster large clean
+.PHONY: help demo test lint types unit browser pictures format confidence reproduce overhead high-order large
+.PHONY: engine cluster peers heavy tables selection clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -78,6 +79,27 @@ cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py
+
+$(VENV)/.peers: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,peers]'
+	touch $@
+
+peers: $(VENV)/.peers ## values next to those of shap and shapiq, for xgboost too
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/test_peers.py
+
+$(VENV)/.heavy: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,heavy]'
+	touch $@
+
+heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
+
+TABLES ?= tables
+tables: $(VENV)/.test ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/global_games.py --out $(TABLES)
+
+selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real data
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots

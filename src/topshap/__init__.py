@@ -1,6 +1,10 @@
 """topshap finds the k most important players of any cooperative game with as few evaluations as possible."""
 
-from topshap import algorithms, errors, exact, games, metrics, show, stopping, theory
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topshap import adapters, algorithms, datasets, errors, exact, games, metrics, show, stopping, theory
 from topshap.aidentify import aidentify
 from topshap.errors import (
     EvaluationError,
@@ -11,15 +15,21 @@ from topshap.errors import (
     StoreWarning,
     TopshapError,
 )
+from topshap.explainer import Explainer
+from topshap.exports.json import load
 from topshap.identify import identify
 from topshap.oracle import Oracle, Store
 from topshap.race import Race
 from topshap.result import TopK
 
+if TYPE_CHECKING:
+    from topshap.selection import TopKSelector
+
 __version__ = "0.1.0"
 
 __all__ = [
     "EvaluationError",
+    "Explainer",
     "GameError",
     "Oracle",
     "ParameterError",
@@ -29,16 +39,28 @@ __all__ = [
     "StoreError",
     "StoreWarning",
     "TopK",
+    "TopKSelector",
     "TopshapError",
     "__version__",
+    "adapters",
     "aidentify",
     "algorithms",
+    "datasets",
     "errors",
     "exact",
     "games",
     "identify",
+    "load",
     "metrics",
     "show",
     "stopping",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TopKSelector":  # a scikit-learn class, so scikit-learn is imported only by those who use it
+        from topshap.selection import TopKSelector  # noqa: PLC0415
+
+        return TopKSelector
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

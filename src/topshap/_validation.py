@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from topshap.typing import Coalitions, Game, Values
 
 
+class Words(str):
+    """A value described in words, which messages show without quotes.
+
+    Examples
+    --------
+    >>> refuse("x", Words("2 rows"), owner="explain", must_be="one row")
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: The 'x' parameter of explain must be one row. Got 2 rows instead.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def refuse(name: str, value: Any, *, owner: str, must_be: str) -> NoReturn:
     """Raise the error that says which parameter of what is wrong, how, and what would be right."""
     raise ParameterError(f"The {name!r} parameter of {owner} must be {must_be}. Got {value!r} instead.")

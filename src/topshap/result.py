@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from topshap import promise
+from topshap._extras import import_extra
 from topshap._validation import check_probability
 from topshap.statistics.bounds import two_sided_quantile
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
@@ -168,9 +169,36 @@ class TopK:
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
         return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance)
 
+    def to_shap(self, data: Any = None) -> Any:
+        """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
+
+        Values start from v(empty) and add up to v(grand): what the estimates lack is spread equally over the players
+        outside the top k. Bounds are intervals of 95%.
+
+        Parameters
+        ----------
+        data
+            What to show beside the players' names: one value per player.
+        """
+        from topshap.exports.shap import to_shap  # noqa: PLC0415 - where it is used
+
+        return to_shap(self, data)
+
+    def to_shapiq(self) -> Any:
+        """Return the estimates as ``shapiq.InteractionValues``. Needs the extra ``topshap[shapiq]``."""
+        from topshap.exports.shapiq import to_shapiq  # noqa: PLC0415
+
+        return to_shapiq(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, which `topshap.load` reads to the last bit."""
+        from topshap.exports.json import save  # noqa: PLC0415
+
+        save(self, path)
+
     def to_frame(self) -> pd.DataFrame:
         """Return all players as a pandas DataFrame, best first. Needs the extra ``topshap[pandas]``."""
-        pandas = _import_pandas()
+        pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
         low, high = self.interval().T
         columns = {
             "player": [self._name(i) for i in range(self.n_players)],
@@ -256,11 +284,3 @@ def _in_words(confidence: float) -> str:
     if np.isnan(confidence):
         return "not yet"
     return "more than 99%" if confidence > 0.99 else f"{confidence:.0%}"
-
-
-def _import_pandas() -> Any:
-    try:
-        import pandas as pd  # noqa: PLC0415 - an extra, imported where it is used
-    except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install 'topshap[pandas]'") from error
-    return pd

@@ -11,6 +11,7 @@ import numpy as np
 from topshap._validation import check_int, check_names, refuse
 from topshap.coalitions import names_of
 from topshap.errors import GameError, ParameterError
+from topshap.games.fingerprints import check_fingerprint, fingerprint_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,8 @@ def per_coalition(
     f: Callable[[Coalition], Any],
     n_players: int | None = None,
     player_names: Sequence[str] | None = None,
+    *,
+    fingerprint: str | None = None,
 ) -> PerCoalition:
     """Turn a function of one coalition into a game.
 
@@ -34,6 +37,8 @@ def per_coalition(
         wherever the game is used.
     player_names
         One name per player.
+    fingerprint
+        A name for this game in a store, for a function that cannot be seen through; see `topshap.games.fingerprints`.
 
     Returns
     -------
@@ -52,12 +57,13 @@ def per_coalition(
     """
     if not callable(f):
         refuse("f", f, owner="per_coalition", must_be="a function of one coalition")
+    check_fingerprint(fingerprint, owner="per_coalition")
     if n_players is None:
         if player_names is None:
-            return PerCoalition(f)
+            return PerCoalition(f, given_fingerprint=fingerprint)
         n_players = len(player_names)
     n = check_int("n_players", n_players, owner="per_coalition", low=1)
-    return PerCoalition(f, n, check_names(player_names, n, owner="per_coalition"))
+    return PerCoalition(f, n, check_names(player_names, n, owner="per_coalition"), fingerprint)
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ class PerCoalition:
         The number of players, None if it was not given.
     player_names
         One name per player, None if there are none.
+    given_fingerprint
+        The user's own name for this game in a store, None if there is none.
 
     Examples
     --------
@@ -83,6 +91,12 @@ class PerCoalition:
     function: Callable[[Coalition], Any]
     n_players: int | None = None
     player_names: tuple[str, ...] | None = None
+    given_fingerprint: str | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells this game from others in a store; None if the function cannot be seen through."""
+        return self.given_fingerprint or fingerprint_of("PerCoalition", function=self.function)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from topshap._validation import check_int, check_real, check_vector, refuse
+from topshap.games.fingerprints import fingerprint_of
 from topshap.games.functions import check_coalitions
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class SyntheticGame(ABC):
         for start in range(0, len(rows), step):
             values[start : start + step] = self._values(rows[start : start + step])
         return values
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells this game from others in a store: its kind and its parameters."""
+        return fingerprint_of(type(self).__name__, **vars(self))
 
     def _cells_per_row(self) -> int:
         return self.n_players

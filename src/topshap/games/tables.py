@@ -14,6 +14,7 @@ from topshap._validation import check_names
 from topshap.coalitions import to_ids
 from topshap.errors import ParameterError
 from topshap.exact import check_table, n_players_of, shapley_from_table
+from topshap.games.fingerprints import fingerprint_of
 from topshap.games.functions import check_coalitions
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class TableGame:
         self.values.setflags(write=False)
         self.n_players = n_players_of(self.values)
         self.player_names = check_names(player_names, self.n_players, owner="TableGame")
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells this game from others in a store: its values."""
+        return fingerprint_of("TableGame", values=self.values)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap._extras import import_extra
 from topshap._validation import refuse
 from topshap.games.functions import PerCoalition
 from topshap.oracle.batches import cut
@@ -94,8 +95,6 @@ async def _outcome(call: Callable[[Coalitions], Awaitable[Any]], rows: Coalition
 
 
 async def _attempts(call: Callable[[Coalitions], Awaitable[Any]], rows: Coalitions, care: Care) -> Any:
-    import tenacity  # noqa: PLC0415 - asyncio, which it needs, is there already
-
     async def once() -> Any:
         try:
             async with asyncio.timeout(care.timeout) as limit:
@@ -105,5 +104,8 @@ async def _attempts(call: Callable[[Coalitions], Awaitable[Any]], rows: Coalitio
                 raise TimeoutError(f"no answer within {care.timeout:g} s") from error
             raise
 
+    if care.retries == 0:
+        return await once()
+    tenacity = import_extra("tenacity", extra="workers", needed_by="A game with retries in aidentify")
     retrying = tenacity.AsyncRetrying(**retry_rules(care, care.retries + 1))
     return await retrying(once)

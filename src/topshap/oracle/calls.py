@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from topshap._extras import import_extra
 from topshap._validation import check_values
 from topshap.coalitions import names_of
 from topshap.errors import EvaluationError, GameError, TopshapError
@@ -222,8 +223,11 @@ class _Evaluation:
 
 def _again(once: Callable[[], _T], first: Exception, care: Care, attempts: int) -> _T:
     """Make the attempts after the first, which has failed."""
-    import tenacity  # noqa: PLC0415 - only after a failure
-
+    try:
+        tenacity = import_extra("tenacity", extra="workers", needed_by="A further attempt after a failure")
+    except ImportError as missing:
+        first.add_note(str(missing))
+        raise first from None
     errors = [first]
 
     def attempt() -> _T:
@@ -231,7 +235,8 @@ def _again(once: Callable[[], _T], first: Exception, care: Care, attempts: int) 
             raise errors.pop()
         return once()
 
-    return tenacity.Retrying(**retry_rules(care, attempts))(attempt)
+    answer: _T = tenacity.Retrying(**retry_rules(care, attempts))(attempt)
+    return answer
 
 
 def _one_by_one(answer: Any, count: int) -> list[Any]:

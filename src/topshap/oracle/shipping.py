@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from topshap._extras import import_extra
 from topshap.errors import ParameterError
 from topshap.oracle.calls import Fault, Outcome, evaluate
 
@@ -38,8 +39,7 @@ class Shipped:
 
     def parcel(self) -> tuple[str, NDArray[np.uint8]]:
         """Return the game as what `unpack` takes; one that cannot be sent is refused."""
-        import cloudpickle  # noqa: PLC0415 - only for workers
-
+        cloudpickle = import_extra("cloudpickle", extra="workers", needed_by="n_jobs")
         if self._packed is None:
             try:
                 # An array, since joblib lets processes share large ones instead of sending them with every batch.

@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from topshap._extras import import_extra
 from topshap.oracle import clusters
 from topshap.oracle.calls import evaluate
 from topshap.oracle.shipping import Shipped, evaluate_there
@@ -91,8 +92,7 @@ class Joblib:
 
     def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
         """Yield batches with what came of them, as they come back."""
-        import joblib  # noqa: PLC0415 - only for workers
-
+        joblib = import_extra("joblib", extra="workers", needed_by="n_jobs")
         streams = getattr(self.backend, "supports_return_generator", False)
         for some in [list(batches)] if streams else _waves(batches, self.count):
             parallel = joblib.Parallel(
@@ -120,10 +120,8 @@ def choose(n_jobs: int | None) -> Workers:
     """Return where to evaluate: as `n_jobs` and joblib's context say."""
     if n_jobs in (None, 1) and "joblib" not in sys.modules:  # so there can be no context
         return InProcess()
-    import joblib  # noqa: PLC0415 - only for workers
-    from joblib.parallel import get_active_backend  # noqa: PLC0415
-
-    backend, _ = get_active_backend()
+    joblib = import_extra("joblib", extra="workers", needed_by="n_jobs")
+    backend, _ = joblib.parallel.get_active_backend()
     kind = type(backend).__name__
     count = max(1, int(joblib.effective_n_jobs(n_jobs)))
     if kind == "DaskDistributedBackend":

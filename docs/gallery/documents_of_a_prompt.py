@@ -1,0 +1,40 @@
+"""Which documents an answer rests on: the context of a prompt as players, with an asynchronous scorer.
+
+The scorer here only counts words that occur in the answer, so that the script runs anywhere. In its place stands a
+call of a language model: how probable it finds the answer, given the prompt.
+"""
+
+import asyncio
+
+import topshap
+
+QUESTION = "Question: which river connects two capitals?"
+ANSWER = {"danube", "flows", "vienna", "budapest"}  # the Danube, which flows through Vienna and Budapest
+DOCUMENTS = {
+    "rivers": "The Danube flows through ten countries.",
+    "vienna": "Vienna lies on the Danube.",
+    "budapest": "The Danube divides Budapest.",
+    "bananas": "Bananas grow in the tropics.",
+    "alps": "The Alps are mountains in Europe.",
+    "seine": "The Seine flows through Paris.",
+}
+
+
+async def score(prompts: list[str]) -> list[float]:
+    """Return how well each prompt supports the answer."""
+    await asyncio.sleep(0.001)  # the network
+    return [float(len(ANSWER & set(prompt.lower().replace(".", " ").split()))) for prompt in prompts]
+
+
+game = topshap.games.TextGame(score, [*DOCUMENTS.values(), QUESTION], separator="\n", always=[QUESTION])
+
+
+async def main() -> topshap.TopK:
+    """Ask and tell, awaiting the scores."""
+    race = topshap.Race(game.n_players, k=3, player_names=DOCUMENTS, random_state=0)
+    while not race.done:
+        race.tell(await game(race.ask()))
+    return race.result()
+
+
+print(asyncio.run(main()))

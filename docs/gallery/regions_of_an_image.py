@@ -1,0 +1,25 @@
+"""Which regions of an image decide a score: a digit, and a model that tells zeros from the rest."""
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC
+
+import topshap
+
+digits = load_digits()
+model = SVC(gamma=0.001).fit(digits.data[100:], digits.target[100:] == 0)
+
+
+def score(images: np.ndarray) -> np.ndarray:
+    """Return how much like a zero each image looks."""
+    return model.decision_function(images.reshape(len(images), -1))
+
+
+blocks = np.kron(np.arange(16).reshape(4, 4), np.ones((2, 2), dtype=int))  # regions of 2 by 2 pixels
+game = topshap.games.ImageGame(score, digits.images[0], segments=blocks, fill="mean")
+top = topshap.identify(game, k=4, budget=500, random_state=0)
+print(top)
+
+# Regions may also be found, by their colours: segments=14 uses scikit-image's SLIC.
+found = topshap.games.ImageGame(score, digits.images[0], segments=14, fill="blur")
+print(f"\n{found.n_players} regions found; the first three: {topshap.identify(found, k=3, random_state=0).names}")

@@ -1,0 +1,31 @@
+"""Results for shap's plots, games from and to shapiq, topshap's algorithms behind shapiq's interface, and files."""
+
+import tempfile
+from pathlib import Path
+
+import shapiq
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestRegressor
+
+import topshap
+
+X, y = load_diabetes(return_X_y=True, as_frame=True)
+model = RandomForestRegressor(10, random_state=0).fit(X, y)
+explainer = topshap.Explainer(model, X, imputer="marginal", random_state=0)
+game = explainer.game(X.iloc[0])
+top = topshap.identify(game, k=3, budget=100, random_state=0)
+
+# shap: values that add up to the prediction, with bounds. shap.plots.waterfall(explanation) draws them.
+explanation = top.to_shap(data=X.iloc[0])
+print(f"shap: {explanation.base_values:.1f} + {explanation.values.sum():.1f} = {model.predict(X.iloc[:1])[0]:.1f}")
+
+# shapiq: its exact computer on topshap's game, and topshap's algorithm behind its approximators' interface.
+theirs = topshap.games.to_shapiq(game)
+exact = shapiq.ExactComputer(theirs, n_players=10)("SV", order=1)
+found = topshap.adapters.ShapiqApproximator(n=10, k=3, random_state=0).approximate(100, theirs)
+largest = max(abs(exact[(i,)] - found[(i,)]) for i in range(10))
+print(f"shapiq: largest difference from the exact values {largest:.2f}, after {found.estimation_budget} evaluations")
+
+with tempfile.TemporaryDirectory() as folder:
+    top.save(Path(folder) / "top.json")
+    print("from a file:", topshap.load(Path(folder) / "top.json").names)

@@ -1,0 +1,110 @@
+"""Which training points matter: rows of a table as players."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap._extras import import_extra
+from topshap._validation import check_int, check_names, refuse
+from topshap.games.frames import as_table
+from topshap.games.scores import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from topshap.typing import Coalition
+
+
+class DataGame(ScoreGame):
+    """The worth of training points: v(S) is the score on test data of a model trained on the points in S alone.
+
+    The empty coalition predicts what the target of the whole training data has most, or its mean. A model that cannot
+    be trained, because it has fewer than `min_points` points or points of one class only, predicts the same of its own
+    points.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier or regressor. It is cloned for each coalition.
+    X, y
+        The training data; each row is a player.
+    X_test, y_test
+        What models are scored on.
+    scoring
+        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score.
+    groups
+        A dict of a player's name to its rows, such as all points from one source. Other rows stay on their own.
+    always
+        Rows or groups that every model gets.
+    min_points
+        How many points a model needs, for example as many as a nearest-neighbour model has neighbours.
+    point_names
+        What the rows are called; by default their positions.
+    random_state
+        A seed for every ``random_state`` in the estimator that is None; None leaves the estimator random.
+    n_jobs
+        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
+        None.
+    fingerprint
+        A name for this game in a store, for an estimator that cannot be seen through.
+
+    Examples
+    --------
+    The point with the wrong label is worth least.
+
+    >>> import topshap
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = [[0.0], [0.1], [0.9], [1.0], [0.05]], [0, 0, 1, 1, 1]
+    >>> game = DataGame(KNeighborsClassifier(1), X, y, X_test=[[0.04], [0.06], [0.2], [0.95]], y_test=[0, 0, 0, 1])
+    >>> int(topshap.exact.shapley_values(game).argmin())
+    4
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        X_test: Any,
+        y_test: Any,
+        *,
+        scoring: Any = None,
+        groups: Mapping[str, Iterable[Any]] | None = None,
+        always: Iterable[Any] | None = None,
+        min_points: int = 1,
+        point_names: Sequence[str] | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        fingerprint: str | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        self._X = as_table("X", X, owner=owner)
+        self._y = check_target("y", y, self._X.n_rows, owner=owner)
+        self._X_test = as_table("X_test", X_test, owner=owner)
+        if self._X_test.labels != self._X.labels:
+            refuse("X_test", self._X_test.labels, owner=owner, must_be=f"of the same columns as X, {self._X.labels}")
+        self._y_test = check_target("y_test", y_test, self._X_test.n_rows, owner=owner)
+        self._min_points = check_int("min_points", min_points, owner=owner, low=1)
+        names = check_names(point_names, self._X.n_rows, owner=owner) or range(self._X.n_rows)
+        super().__init__(Units(list(names), groups, always, owner=owner, unit="row"), fingerprint, n_jobs=n_jobs)
+        self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
+        self._constant = constant_model(self._estimator, owner=owner)
+        self._scorer = check_scorer(self._estimator, scoring, owner=owner)
+        self._one_class_is_enough = not import_extra("sklearn.base", extra="sklearn", needed_by=owner).is_classifier(
+            self._estimator
+        )
+
+    def _score(self, present: Coalition) -> float:
+        clone = import_extra("sklearn.base", extra="sklearn", needed_by=type(self).__name__).clone
+        rows = present if present.any() else np.ones_like(present)
+        target = self._y[rows]
+        trainable = present.sum() >= self._min_points and (self._one_class_is_enough or len(np.unique(target)) > 1)
+        model = clone(self._estimator if trainable else self._constant).fit(self._X.rows(rows).data, target)
+        return float(self._scorer(model, self._X_test.data, self._y_test))
+
+    def _parts(self) -> dict[str, Any]:
+        data = (self._X.data, self._y, self._X_test.data, self._y_test)
+        return {"estimator": self._estimator, "scorer": self._scorer, "data": data, "min_points": self._min_points}

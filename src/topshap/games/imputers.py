@@ -1,0 +1,72 @@
+"""What stands in for the features outside a coalition: rows to take their values from, and how much each counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from topshap._validation import Words, check_choice, refuse
+
+if TYPE_CHECKING:
+    from topshap.games.tabular import Table
+    from topshap.typing import Coalitions, Matrix
+
+ImputerName: TypeAlias = Literal["mean-mode", "baseline", "marginal", "conditional"]
+IMPUTERS: tuple[ImputerName, ...] = ("mean-mode", "baseline", "marginal", "conditional")
+
+BANDWIDTH = 0.1
+"""Width of the conditional imputer's kernel, in standard deviations a feature: the value of Aas, Jullum and Løland."""
+
+
+@dataclass(frozen=True)
+class Imputer:
+    """Rows that fill in for what is absent, and their distances to x where nearer ones are to count more."""
+
+    rows: Table
+    squared_distances: Matrix | None = None
+    """Of each row to x in each column, in squared standard deviations; None if all rows count alike."""
+
+    def weights(self, present: Coalitions) -> Matrix | None:
+        """Return how much each row counts for each coalition, shape (m, rows); None if all count alike.
+
+        Rows are weighted by a Gaussian kernel of their distance to x in the columns that are present.
+        """
+        if self.squared_distances is None:
+            return None
+        known = np.maximum(present.sum(axis=1, keepdims=True), 1)
+        squared = present @ self.squared_distances.T / known
+        nearest = squared.min(axis=1, keepdims=True)  # it always counts, however far it is
+        kernel = np.exp((nearest - squared) / (2.0 * BANDWIDTH**2))
+        weights: Matrix = kernel / kernel.sum(axis=1, keepdims=True)
+        return weights
+
+
+def make_imputer(name: ImputerName, background: Table, x: Table, categorical: set[int], *, owner: str) -> Imputer:
+    """Return the imputer of this name for a background and the row that is explained."""
+    check_choice("imputer", name, IMPUTERS, owner=owner)
+    if name == "mean-mode":
+        return Imputer(background.typical(categorical))
+    if name == "baseline" and background.n_rows != 1:
+        must_be = "a single row for imputer='baseline'"
+        refuse("background", Words(f"{background.n_rows} rows"), owner=owner, must_be=must_be)
+    if name == "conditional":
+        return Imputer(background, _squared_distances(background, x, categorical))
+    return Imputer(background)
+
+
+def _squared_distances(background: Table, x: Table, categorical: set[int]) -> Matrix:
+    """Return how far each row is from x in each column: categories and missing values differ by one deviation."""
+    columns = []
+    for j in range(len(background.labels)):
+        values, own = background.column(j), x.column(j)
+        if object in (values.dtype, own.dtype) or j in categorical:
+            codes = x.over(background).column_codes(j)
+            columns.append((codes[1:] != codes[0]).astype(np.float64))
+            continue
+        spread = np.nanstd(values) if not np.isnan(values).all() else 0.0
+        difference = (values - own) / (spread or 1.0)
+        one_missing = np.isnan(values) != np.isnan(own)
+        columns.append(np.where(one_missing, 1.0, np.nan_to_num(difference, nan=0.0) ** 2))
+    return np.stack(columns, axis=1)

@@ -1,0 +1,241 @@
+"""Which features does a model need: features of a table as players, and a model trained anew on each set of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from topshap._extras import import_extra
+from topshap._validation import check_choice, check_int, check_probability, refuse
+from topshap.games.cells import ordinal_codes
+from topshap.games.frames import as_table, column_labels
+from topshap.games.scores import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from topshap.games.tabular import Table
+    from topshap.typing import Coalition
+
+
+class Split(NamedTuple):
+    """Rows to train on and rows to score on."""
+
+    X_train: Table
+    y_train: NDArray[Any]
+    X_test: Table
+    y_test: NDArray[Any]
+
+
+class RetrainingGame(ScoreGame):
+    """Global importance: v(S) is how much better a model trained on the features in S scores than a constant.
+
+    The constant, which is the value 0 of the empty coalition, is the most frequent class or the mean of the target.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier or regressor. It is cloned for each coalition.
+    X, y
+        The data: an array, a sparse matrix, or a pandas or polars DataFrame, and the target.
+    scoring
+        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score
+        (accuracy or R^2).
+    cv
+        How the score is taken. An int, a splitter or an iterable of (train, test) positions: cross-validation, on
+        splits that are the same for all coalitions; 5 folds if None. A float: one test split with this share of the
+        rows.
+    test
+        ``(X_test, y_test)`` to score on, in place of `cv`: all of X is trained on.
+    groups
+        A dict of a player's name to its columns. Other columns stay on their own.
+    always
+        Columns or groups that every model gets, and so no players.
+    feature_names
+        What the columns are called, where they have no names of their own.
+    random_state
+        A seed for every ``random_state`` in the estimator that is None, so that a coalition has the same value every
+        time, and for the split of a float `cv`. None leaves the estimator random, and says so (`deterministic`).
+    n_jobs
+        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
+        None.
+    fingerprint
+        A name for this game in a store, for an estimator that cannot be seen through.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> game = RetrainingGame(LinearRegression(), X, y, cv=3)
+    >>> topshap.identify(game, k=2, budget=100, random_state=0).names
+    ('bmi', 's5')
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        scoring: Any = None,
+        cv: Any = None,
+        test: tuple[Any, Any] | None = None,
+        groups: Mapping[str, Iterable[Any]] | None = None,
+        always: Iterable[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        fingerprint: str | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        table = as_table("X", X, owner=owner)
+        target = check_target("y", y, table.n_rows, owner=owner)
+        if random_state is not None:
+            check_int("random_state", random_state, owner=owner, low=0)
+        super().__init__(
+            Units(column_labels(table, feature_names, owner=owner), groups, always, owner=owner),
+            fingerprint,
+            n_jobs=n_jobs,
+        )
+        self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
+        self._scorer = check_scorer(self._estimator, scoring, owner=owner)
+        self._splits = _splits(self._estimator, table, target, cv=cv, test=test, seed=random_state, owner=owner)
+        constant = constant_model(self._estimator, owner=owner)
+        self._nothing_known = self._mean_score(constant, np.zeros(0, dtype=np.intp))
+
+    @classmethod
+    def random_forest(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        task: Literal["classification", "regression"],
+        n_trees: int = 20,
+        test_size: float = 0.3,
+        random_state: int = 0,
+        **options: Any,
+    ) -> Self:
+        """Return the global game of "Antithetic Sampling for Top-k Shapley Identification" for a table.
+
+        A random forest of 20 trees is trained on the features of a coalition and scored on a test split, by accuracy or
+        R^2. Columns that are no numbers become ordinal codes, in the order of their values; missing values stay
+        missing, which scikit-learn's forests take as they are.
+
+        Parameters
+        ----------
+        X, y
+            The data.
+        task
+            Whether y is classes or numbers.
+        n_trees
+            How many trees a forest has.
+        test_size
+            The share of rows that is scored on.
+        random_state
+            A seed for the split and for every forest.
+        **options
+            Further options of `RetrainingGame`: groups, always, n_jobs, fingerprint.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> game = RetrainingGame.random_forest(X, y, task="classification")
+        >>> game.n_players, game(np.zeros((1, 13), dtype=bool))
+        (13, array([0.]))
+        """
+        owner = f"{cls.__name__}.random_forest"
+        check_choice("task", task, ("classification", "regression"), owner=owner)
+        ensemble = import_extra("sklearn.ensemble", extra="sklearn", needed_by=owner)
+        forest = ensemble.RandomForestClassifier if task == "classification" else ensemble.RandomForestRegressor
+        estimator = forest(check_int("n_trees", n_trees, owner=owner, low=1))
+        table = as_table("X", X, owner=owner)
+        options.setdefault("feature_names", [str(label) for label in table.labels])
+        cv = check_probability("test_size", test_size, owner=owner)
+        return cls(estimator, ordinal(table), y, cv=cv, random_state=random_state, **options)
+
+    def _score(self, present: Coalition) -> float:
+        columns = np.flatnonzero(present)
+        return self._mean_score(self._estimator, columns) - self._nothing_known if len(columns) else 0.0
+
+    def _mean_score(self, estimator: Any, columns: NDArray[np.intp]) -> float:
+        clone = import_extra("sklearn.base", extra="sklearn", needed_by=type(self).__name__).clone
+        scores = []
+        for X_train, y_train, X_test, y_test in self._splits:
+            # A constant model looks at no column, but scikit-learn wants to see some.
+            train, test = (
+                X.columns(columns).data if len(columns) else np.zeros((X.n_rows, 1)) for X in (X_train, X_test)
+            )
+            scores.append(self._scorer(clone(estimator).fit(train, y_train), test, y_test))
+        return float(np.mean(scores))
+
+    def _parts(self) -> dict[str, Any]:
+        data = [(split.X_train.data, split.y_train, split.X_test.data, split.y_test) for split in self._splits]
+        return {"estimator": self._estimator, "scorer": self._scorer, "splits": data}
+
+
+def ordinal(table: Table) -> NDArray[np.float64]:
+    """Return a table as numbers: columns of numbers as they are, others as codes in the order of their values.
+
+    Examples
+    --------
+    >>> ordinal(as_table("X", np.array([["b", 2], ["a", 1], [None, 3]], dtype=object), owner="example"))
+    array([[ 1.,  1.],
+           [ 0.,  0.],
+           [nan,  2.]])
+    """
+    return np.stack([ordinal_codes(table.column(j)) for j in range(len(table.labels))], axis=1)
+
+
+def _splits(
+    estimator: Any,
+    table: Table,
+    target: NDArray[Any],
+    *,
+    cv: Any,
+    test: Any,
+    seed: int | None,
+    owner: str,
+) -> list[Split]:
+    if test is not None:
+        if cv is not None:
+            refuse("cv", cv, owner=owner, must_be="None where 'test' says what to score on")
+        if not isinstance(test, tuple | list) or len(test) != 2:
+            refuse("test", test, owner=owner, must_be="a pair (X_test, y_test)")
+        X_test = as_table("test", test[0], owner=owner)
+        if X_test.labels != table.labels:
+            refuse("test", X_test.labels, owner=owner, must_be=f"of the same columns as X, {table.labels}")
+        return [Split(table, target, X_test, check_target("test", test[1], X_test.n_rows, owner=owner))]
+    pairs = _positions(estimator, target, cv, seed, owner=owner)
+    return [Split(table.rows(train), target[train], table.rows(test), target[test]) for train, test in pairs]
+
+
+def _positions(
+    estimator: Any, target: NDArray[Any], cv: Any, seed: int | None, *, owner: str
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Return the positions to train and to score on, of each split; drawn once, so that all coalitions get the same."""
+    selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by=owner)
+    base = import_extra("sklearn.base", extra="sklearn", needed_by=owner)
+    classifier = base.is_classifier(estimator)
+    if isinstance(cv, float):
+        share = check_probability("cv", cv, owner=owner)
+        stratify = target if classifier else None
+        return [
+            selection.train_test_split(np.arange(len(target)), test_size=share, random_state=seed, stratify=stratify)
+        ]
+    if cv is None or isinstance(cv, int | np.integer):
+        cv = 5 if cv is None else check_int("cv", cv, owner=owner, low=2)
+    try:
+        splitter = selection.check_cv(cv, target, classifier=classifier)
+        rows = np.zeros((len(target), 1))
+        return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, target)]
+    except (TypeError, ValueError) as error:
+        must_be = f"an int, a share of the rows, a splitter or (train, test) positions that fit the data ({error})"
+        refuse("cv", cv, owner=owner, must_be=must_be)

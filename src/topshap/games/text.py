@@ -1,0 +1,156 @@
+"""Which words, sentences or documents matter to a score: pieces of a text as players."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from topshap._validation import Words, check_choice, check_int, refuse
+from topshap.errors import GameError
+from topshap.games.models import as_array
+from topshap.games.units import UnitGame, Units, different
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from topshap.typing import Coalitions, Values
+
+Unit = Literal["word", "sentence", "document"]
+
+
+class TextGame(UnitGame):
+    """A score of a text, and its words, sentences or documents as players: v(S) is the score with only those in S.
+
+    Parameters
+    ----------
+    score
+        A function from a list of texts to as many numbers. If it is an ``async def`` function, calling the game gives
+        an awaitable, for a loop that awaits it.
+    text
+        A text, cut as `unit` says; or a list of texts that are the units, such as the documents of a prompt.
+    unit
+        ``"word"``: cut at white space, and each word takes the white space after it along. ``"sentence"``: cut after
+        ``.``, ``!`` or ``?`` and at line ends. ``"document"``: cut at empty lines.
+    mask
+        What stands in for a unit outside S, for example a tokenizer's mask token. None leaves it out.
+    separator
+        What a list of texts is joined by.
+    groups
+        A dict of a player's name to its units, by text or position. Others stay on their own.
+    always
+        Units or groups that are always there, such as the question of a prompt.
+    batch_size
+        How many texts are scored in one call; all that are asked for if None.
+    fingerprint
+        A name for this game in a store, for a score that cannot be seen through, such as a remote model.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> def score(texts):
+    ...     return [text.count("good") - 2.0 * text.count("not good") for text in texts]
+    >>> game = TextGame(score, "not good but good value")
+    >>> game.player_names
+    ('not', 'good', 'but', 'good (2)', 'value')
+    >>> topshap.identify(game, k=1).names
+    ('good (2)',)
+    """
+
+    def __init__(
+        self,
+        score: Callable[[list[str]], Any],
+        text: str | Sequence[str],
+        *,
+        unit: Unit = "word",
+        mask: str | None = None,
+        separator: str = "\n\n",
+        groups: Mapping[str, Iterable[Any]] | None = None,
+        always: Iterable[Any] | None = None,
+        batch_size: int | None = None,
+        fingerprint: str | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        check_choice("unit", unit, get_args(Unit), owner=owner)
+        if not callable(score):
+            refuse("score", score, owner=owner, must_be="a function from a list of texts to as many numbers")
+        if mask is not None and not isinstance(mask, str):
+            refuse("mask", mask, owner=owner, must_be="a text that stands in for what is left out, or None")
+        self.units, self._between = _cut(text, unit, separator, owner=owner)
+        """The pieces of the text."""
+        self._score, self._mask = score, mask
+        self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, owner=owner, low=1)
+        names = different(_short(piece) for piece in self.units)
+        super().__init__(Units(names, groups, always, aliases=self.units, owner=owner, unit="unit"), fingerprint)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the score is asynchronous, so that values have to be awaited."""
+        return inspect.iscoroutinefunction(self._score) or inspect.iscoroutinefunction(type(self._score).__call__)
+
+    def text_of(self, coalition: Any) -> str:
+        """Return the text that is scored for a coalition of players, a bool array of shape (n,).
+
+        Examples
+        --------
+        >>> game = TextGame(lambda texts: [len(text) for text in texts], "to be or not to be", mask="_")
+        >>> game.text_of(np.array([True, True, False, False, False, True]))
+        'to be _ _ _ be'
+        """
+        return self._join(self._units.present(np.asarray(coalition)[None, :])[0])
+
+    def _values(self, present: Coalitions) -> Values | Awaitable[Values]:
+        texts = [self._join(row) for row in present]
+        distinct = list(dict.fromkeys(texts))
+        size = self._batch_size or max(1, len(distinct))
+        batches = [distinct[start : start + size] for start in range(0, len(distinct), size)]
+        if self.is_async:
+            return self._await_values(texts, batches)
+        return _in_order(texts, batches, [self._score(batch) for batch in batches])
+
+    async def _await_values(self, texts: list[str], batches: list[list[str]]) -> Values:
+        return _in_order(texts, batches, [await self._score(batch) for batch in batches])
+
+    def _join(self, present: Any) -> str:
+        """Return the text of the units that are there, with what follows each of them but the last."""
+        pieces = [piece if there else self._mask for piece, there in zip(self.units, present, strict=True)]
+        kept = [(piece, after) for piece, after in zip(pieces, self._between, strict=True) if piece is not None]
+        return "".join(piece + after for piece, after in kept[:-1]) + (kept[-1][0] if kept else "")
+
+    def _parts(self) -> dict[str, Any]:
+        return {"score": self._score, "units": self.units, "between": self._between, "mask": self._mask}
+
+
+def _cut(text: Any, unit: Unit, separator: str, *, owner: str) -> tuple[list[str], list[str]]:
+    """Return the units of a text and what follows each of them."""
+    if not isinstance(text, str):
+        pieces = list(text) if hasattr(text, "__iter__") else []
+        if not pieces or not all(isinstance(piece, str) for piece in pieces):
+            refuse("text", text, owner=owner, must_be="a text or a list of texts")
+        return pieces, [separator] * (len(pieces) - 1) + [""]
+    gap = {"word": r"\s+", "sentence": r"(?<=[.!?])\s+|\s*\n\s*", "document": r"\s*\n\s*\n\s*"}[unit]
+    body = text.strip()
+    if not body:
+        refuse("text", text, owner=owner, must_be=f"a text with at least one {unit}")
+    return re.split(gap, body), [*re.findall(gap, body), ""]
+
+
+def _short(piece: str, at_most: int = 40) -> str:
+    words = " ".join(piece.split())
+    return words if len(words) <= at_most else words[: at_most - 3] + "..."
+
+
+def _in_order(texts: list[str], batches: list[list[str]], answers: list[Any]) -> Values:
+    """Return the score of each text, having checked that each batch got one score per text."""
+    score_of: dict[str, float] = {}
+    for batch, answer in zip(batches, answers, strict=True):
+        scores = as_array(answer)
+        if scores.size != len(batch) or scores.dtype.kind not in "biuf":
+            raise GameError(
+                f"The score of a TextGame must return one number per text, {len(batch)} here. "
+                f"Got {Words(f'{scores.dtype} of shape {scores.shape}')!r} instead."
+            )
+        score_of.update(zip(batch, scores.reshape(-1).astype(np.float64).tolist(), strict=True))
+    return np.array([score_of[text] for text in texts], dtype=np.float64)

@@ -1,0 +1,222 @@
+"""RetrainingGame and DataGame: scores of models trained on a part of the columns or rows."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes, load_wine, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import KFold, cross_val_score, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import OneClassSVM
+
+import topshap
+from topshap.coalitions import from_ids
+from topshap.errors import ParameterError
+from topshap.games import DataGame, RetrainingGame
+
+X, Y = make_classification(120, n_features=5, n_informative=3, n_redundant=0, random_state=0)
+NAMES = ["a", "b", "c", "d", "e"]
+EVERYBODY = from_ids(np.arange(32), 5)
+
+
+def test_values_equal_cross_validation_by_hand():
+    game = RetrainingGame(GaussianNB(), X, Y, cv=KFold(3, shuffle=True, random_state=1))
+    splitter = KFold(3, shuffle=True, random_state=1)
+    constant = cross_val_score(DummyClassifier(), X, Y, cv=splitter).mean()
+    for coalition, value in zip(EVERYBODY, game(EVERYBODY), strict=True):
+        score = cross_val_score(GaussianNB(), X[:, coalition], Y, cv=splitter).mean() if coalition.any() else constant
+        assert value == pytest.approx(score - constant, abs=1e-12)
+
+
+def test_any_scorer_and_a_test_set_of_ones_own():
+    X_train, X_test, y_train, y_test = train_test_split(X, Y, random_state=0)
+    game = RetrainingGame(GaussianNB(), X_train, y_train, test=(X_test, y_test), scoring="neg_log_loss")
+    probabilities = GaussianNB().fit(X_train, y_train).predict_proba(X_test)
+    prior = np.tile(np.bincount(y_train) / len(y_train), (len(y_test), 1))
+    expected = log_loss(y_test, prior) - log_loss(y_test, probabilities)
+    assert game(np.ones((1, 5), dtype=bool))[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_matrix, sparse.csc_array])
+def test_any_kind_of_table_gives_the_same_values(make):
+    table = make(X)
+    game = RetrainingGame(LogisticRegression(), table, Y, cv=2)
+    assert game(EVERYBODY[::3]) == pytest.approx(RetrainingGame(LogisticRegression(), X, Y, cv=2)(EVERYBODY[::3]))
+
+
+def test_estimators_get_frames_as_frames():
+    seen = []
+
+    class Watching(GaussianNB):
+        def fit(self, X, y):
+            seen.append(X)
+            return super().fit(X, y)
+
+    frame = pd.DataFrame(X, columns=NAMES)
+    RetrainingGame(Watching(), frame, Y, cv=2)(np.array([[True, False, True, False, False]]))
+    assert [list(each.columns) for each in seen] == [["a", "c"]] * 2
+
+
+def test_groups_and_columns_that_are_always_there():
+    whole = RetrainingGame(GaussianNB(), X, Y, cv=2)
+    game = RetrainingGame(GaussianNB(), X, Y, cv=2, groups={"pair": [1, 2]}, always=[0], feature_names=NAMES)
+    assert game.player_names == ("pair", "d", "e")
+    rows = game(np.array([[False, False, False], [True, False, True]]))
+    np.testing.assert_array_equal(rows, whole(np.array([[1, 0, 0, 0, 0], [1, 1, 1, 0, 1]], dtype=bool)))
+
+
+def test_the_number_of_jobs_does_not_matter():
+    alone = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2)
+    several = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2, n_jobs=2)
+    np.testing.assert_array_equal(alone(EVERYBODY[:8]), several(EVERYBODY[:8]))
+    assert alone.fingerprint == several.fingerprint
+    bayes = RetrainingGame(GaussianNB(), X, Y, cv=2)
+    expected = bayes(EVERYBODY[:8])
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        np.testing.assert_array_equal(bayes(EVERYBODY[:8]), expected)
+
+
+def test_a_coalition_has_the_same_value_every_time_unless_asked_otherwise():
+    game = RetrainingGame(RandomForestClassifier(3), X, Y, cv=0.3)
+    assert game.deterministic
+    np.testing.assert_array_equal(game(EVERYBODY[5:9]), game(EVERYBODY[5:9]))
+    assert not RetrainingGame(RandomForestClassifier(3), X, Y, cv=0.3, random_state=None).deterministic
+    assert RetrainingGame(RandomForestClassifier(3, random_state=1), X, Y, cv=2, random_state=None).deterministic
+    assert RetrainingGame(GaussianNB(), X, Y, cv=2, random_state=None).deterministic
+    moving = RandomForestClassifier(3, random_state=np.random.RandomState(0))
+    assert not RetrainingGame(moving, X, Y, cv=2).deterministic
+
+
+def test_a_seed_of_the_estimators_own_is_kept():
+    own = RetrainingGame(RandomForestClassifier(3, random_state=7), X, Y, cv=2, random_state=0)
+    other = RetrainingGame(RandomForestClassifier(3, random_state=7), X, Y, cv=2, random_state=1)
+    np.testing.assert_array_equal(own(EVERYBODY[20:]), other(EVERYBODY[20:]))
+
+
+@pytest.mark.parametrize(
+    ("load", "task", "forest"),
+    [(load_wine, "classification", RandomForestClassifier), (load_diabetes, "regression", RandomForestRegressor)],
+)
+def test_the_papers_setting_is_a_forest_of_20_trees_on_a_test_split(load, task, forest):
+    X, y = load(return_X_y=True, as_frame=True)
+    game = RetrainingGame.random_forest(X, y, task=task, random_state=3)
+    coalition = np.arange(X.shape[1]) % 2 == 0
+    stratify = y if task == "classification" else None
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=3, stratify=stratify)
+    score = (
+        forest(20, random_state=3)
+        .fit(X_train.loc[:, coalition].to_numpy(), y_train)
+        .score(X_test.loc[:, coalition].to_numpy(), y_test)
+    )
+    constant = y_train.mode()[0] if task == "classification" else y_train.mean()
+    nothing = (
+        (y_test == constant).mean()
+        if task == "classification"
+        else 1 - ((y_test - constant) ** 2).mean() / y_test.var(ddof=0)
+    )
+    assert game(coalition[None, :])[0] == pytest.approx(score - nothing)
+    assert game.player_names == tuple(X.columns)
+
+
+def test_the_papers_setting_takes_text_and_missing_values():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", None], size=200)
+    frame = pd.DataFrame(
+        {"colour": colour, "noise": np.where(rng.random(200) < 0.3, np.nan, 1.0), "other": rng.random(200)}
+    )
+    game = RetrainingGame.random_forest(frame, colour == "red", task="classification")
+    assert topshap.identify(game, k=1).names == ("colour",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": GaussianNB}, "'estimator' .* must be a scikit-learn estimator"),
+        ({"estimator": OneClassSVM(), "scoring": lambda m, X, y: 0.0}, "'estimator' .* a classifier or a regressor"),
+        ({"y": Y[:-1]}, "'y' .* one target for each of the 120 rows. Got an array of shape"),
+        ({"X": X[:, 0]}, "'X' .* must be a table"),
+        ({"scoring": "beauty"}, "'scoring' .* a name of scikit-learn's scorers"),
+        ({"cv": 1}, "'cv' .* int of at least 2"),
+        ({"cv": 1.5}, "'cv' .* number between 0 and 1"),
+        ({"cv": "many"}, "'cv' .* an int, a share of the rows, a splitter"),
+        ({"cv": 3, "test": (X, Y)}, "'cv' .* None where 'test' says"),
+        ({"test": X}, "'test' .* a pair"),
+        ({"test": (X[:, :2], Y)}, "'test' .* of the same columns as X"),
+        ({"test": (X, Y[:3])}, "'test' .* one target for each"),
+        ({"feature_names": ["a"]}, "'player_names' .* one name for each of the 5"),
+        ({"random_state": "seed"}, "'random_state' .* int of at least 0"),
+    ],
+)
+def test_wrong_use_says_what_to_do(options, message):
+    arguments = {"estimator": GaussianNB(), "X": X, "y": Y} | options
+    with pytest.raises(ParameterError, match=message):
+        RetrainingGame(**arguments)
+
+
+def test_a_fit_that_fails_names_the_features():
+    class Picky(GaussianNB):
+        def fit(self, X, y):
+            if X.shape[1] == 2:
+                raise ValueError("not two")
+            return super().fit(X, y)
+
+    game = RetrainingGame(Picky(), X, Y, cv=2, feature_names=NAMES)
+    with pytest.raises(ValueError, match="not two") as raised:
+        game(np.array([[False, True, False, False, True]]))
+    assert raised.value.__notes__ == ["This happened in the score of a model with {b, e}."]
+
+
+def test_the_value_of_points_is_the_score_of_a_model_trained_on_them():
+    game = DataGame(KNeighborsClassifier(1), X[:6], Y[:6], X[6:], Y[6:])
+    for coalition, value in zip(from_ids(np.arange(64), 6), game(from_ids(np.arange(64), 6)), strict=True):
+        rows = np.flatnonzero(coalition)
+        if len(rows) == 0:
+            predicted = np.full(len(Y) - 6, np.bincount(Y[:6]).argmax())
+        elif len(set(Y[rows])) == 1:
+            predicted = np.full(len(Y) - 6, Y[rows[0]])
+        else:
+            predicted = KNeighborsClassifier(1).fit(X[rows], Y[rows]).predict(X[6:])
+        assert value == pytest.approx(accuracy_score(Y[6:], predicted))
+
+
+def test_wrong_labels_are_worth_least():
+    rng = np.random.default_rng(1)
+    points = np.repeat([-2.0, 2.0], 4)[:, None] + rng.normal(size=(8, 1))
+    labels = np.repeat([0, 1], 4)
+    wrong = [1, 6]
+    labels[wrong] ^= 1
+    test = np.repeat([-2.0, 2.0], 50)[:, None] + rng.normal(size=(100, 1))
+    game = DataGame(KNeighborsClassifier(1), points, labels, test, np.repeat([0, 1], 50))
+    top = topshap.identify(game, k=6)
+    assert set(wrong) == set(range(8)) - set(top.players)
+
+
+def test_sources_of_points_may_be_players():
+    game = DataGame(
+        LinearRegression(),
+        X[:9],
+        Y[:9].astype(float),
+        X,
+        Y,
+        groups={"one": [0, 1, 2], "two": [3, 4, 5]},
+        always=[6, 7, 8],
+    )
+    assert game.player_names == ("one", "two")
+    expected = LinearRegression().fit(X[3:9], Y[3:9]).score(X, Y)
+    assert game(np.array([[False, True]]))[0] == pytest.approx(expected)
+
+
+def test_too_few_points_for_a_model_is_an_error_or_a_constant():
+    few = np.array([[True, True, False, False, False, False]])
+    with pytest.raises(ValueError, match="Expected n_neighbors"):
+        DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y)(few)
+    assert DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y, min_points=3)(few)[0] == (Y == 0).mean()
+    with pytest.raises(ParameterError, match=r"'X_test' .* of the same columns as X"):
+        DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X[:, :2], Y)

@@ -1,0 +1,150 @@
+"""TextGame: what is scored is the text with only some of its pieces."""
+
+import asyncio
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import topshap
+from topshap.errors import GameError, ParameterError
+from topshap.games import TextGame
+
+
+def length(texts):
+    return [float(len(text)) for text in texts]
+
+
+def texts_of(game, rows):
+    return [game.text_of(np.array(row, dtype=bool)) for row in rows]
+
+
+@given(st.text(min_size=1).filter(str.strip), st.sampled_from(["word", "sentence", "document"]))
+def test_with_all_pieces_the_text_is_whole(text, unit):
+    game = TextGame(length, text, unit=unit)
+    assert game.text_of(np.ones(game.n_players, dtype=bool)) == text.strip()
+    assert game.text_of(np.zeros(game.n_players, dtype=bool)) == ""
+
+
+def test_words_take_what_follows_them_along():
+    game = TextGame(length, "to be,\n or  not")
+    assert game.player_names == ("to", "be,", "or", "not")
+    rows = [[1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]]
+    assert texts_of(game, rows) == ["to be,", "to not", "be,\n or", "or"]
+
+
+def test_masked_words_leave_their_place():
+    game = TextGame(length, "to be or not", mask="[MASK]")
+    assert texts_of(game, [[1, 0, 0, 1], [0, 0, 0, 0]]) == ["to [MASK] [MASK] not", "[MASK] [MASK] [MASK] [MASK]"]
+
+
+def test_sentences_and_documents():
+    text = "It rained. We stayed in! Why?\nNo idea.\n\nThe end"
+    assert TextGame(length, text, unit="sentence").units == [
+        "It rained.",
+        "We stayed in!",
+        "Why?",
+        "No idea.",
+        "The end",
+    ]
+    assert TextGame(length, text, unit="document").units == ["It rained. We stayed in! Why?\nNo idea.", "The end"]
+
+
+def test_documents_of_a_prompt():
+    documents = ["Paris is in France.", "Bananas are yellow.", "Question: where is Paris?"]
+    game = TextGame(length, documents, separator="\n", always=[2])
+    assert game.player_names == ("Paris is in France.", "Bananas are yellow.")
+    assert texts_of(game, [[1, 0], [0, 0]]) == ["Paris is in France.\nQuestion: where is Paris?", documents[2]]
+    grouped = TextGame(length, documents, groups={"context": [0, 1]})
+    assert grouped.player_names == ("context", "Question: where is Paris?")
+
+
+def test_long_pieces_are_known_by_their_whole_text():
+    long = "a question that is much longer than any name of a player would be"
+    assert TextGame(length, ["short", long, long], always=[long]).player_names[0] == "short"
+    assert TextGame(length, ["short", long, long], always=[long]).n_players == 2
+
+
+def test_long_pieces_have_short_names_that_differ():
+    names = TextGame(length, ["word " * 30, "word " * 31]).player_names
+    assert all(len(name) <= 44 for name in names)
+    assert len(set(names)) == 2
+
+
+def test_equal_texts_are_scored_once_and_batches_are_bounded():
+    batches = []
+
+    def score(texts):
+        batches.append(texts)
+        return np.array(length(texts))[:, None]
+
+    game = TextGame(score, "so so so good", batch_size=2)
+    coalitions = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1], [0, 0, 0, 1]], dtype=bool)
+    assert game(coalitions).tolist() == [7.0, 7.0, 7.0, 10.0, 4.0]
+    assert batches == [["so good", "so so good"], ["good"]]
+
+
+def test_a_real_model_on_words():
+    good = ["a great film", "great fun", "truly great acting", "what a great cast"]
+    bad = ["a boring film", "boring and long", "truly boring acting", "what a boring cast"]
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=100)).fit(good + bad, [1] * 4 + [0] * 4)
+    game = TextGame(lambda texts: model.predict_proba(texts)[:, 1], "a truly great cast and film")
+    top = topshap.identify(game, k=1)
+    assert top.names == ("great",)
+    assert game.fingerprint is not None
+
+
+async def async_length(texts):
+    await asyncio.sleep(0)
+    return length(texts)
+
+
+class AsyncScorer:
+    async def __call__(self, texts):
+        return await async_length(texts)
+
+
+@pytest.mark.parametrize("score", [async_length, AsyncScorer()], ids=["function", "object"])
+def test_an_asynchronous_score_is_awaited(score):
+    game = TextGame(score, "to be or not", batch_size=1)
+    coalitions = np.array([[1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
+    assert game.is_async
+    assert asyncio.run(_await(game(coalitions))).tolist() == [6.0, 2.0]
+
+
+async def _await(values):
+    return await values
+
+
+def test_scores_that_do_not_fit_are_refused():
+    for score in (lambda texts: [1.0], lambda texts: ["good"] * len(texts)):
+        with pytest.raises(GameError, match=r"one number per text, 2 here. Got"):
+            TextGame(score, "to be")(np.array([[True, False], [False, True]]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "  "}, "'text' .* at least one word"),
+        ({"text": []}, "'text' .* a text or a list of texts"),
+        ({"text": [1, 2]}, "'text' .* a text or a list of texts"),
+        ({"unit": "letter"}, "'unit' .* 'word', 'sentence' or 'document'"),
+        ({"mask": 3}, "'mask' .* a text"),
+        ({"score": "good"}, "'score' .* a function from a list of texts"),
+        ({"batch_size": 0}, "'batch_size' .* int of at least 1"),
+    ],
+)
+def test_wrong_use_says_what_to_do(options, message):
+    with pytest.raises(ParameterError, match=message):
+        TextGame(**({"score": length, "text": "to be"} | options))
+
+
+def test_the_game_can_be_pickled():
+    game = TextGame(length, "to be or not", mask="_")
+    copy = pickle.loads(pickle.dumps(game))
+    assert copy.fingerprint == game.fingerprint

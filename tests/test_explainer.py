@@ -1,0 +1,146 @@
+"""Explainer: it picks the obvious output, explains one row or many, and turns into shap's explanations."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from topshap import Explainer
+from topshap.errors import ParameterError
+
+X, Y = load_diabetes(return_X_y=True, as_frame=True)
+
+
+def test_a_linear_model_is_explained_by_its_coefficients():
+    model = LinearRegression().fit(X, Y)
+    explainer = Explainer(model, X, random_state=0)
+    top = explainer.explain(X.iloc[3], k=3, budget=2**10)
+    contributions = model.coef_ * (X.iloc[3] - X.mean())
+    np.testing.assert_allclose(top.estimates, contributions, atol=1e-9)
+    assert list(top.names) == contributions.sort_values(ascending=False).index[:3].tolist()
+    assert explainer.picked == "predict"
+
+
+def test_the_positive_class_is_picked_and_said(caplog):
+    data = load_breast_cancer(as_frame=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data.data, data.target_names[data.target])
+    with caplog.at_level(logging.INFO, logger="topshap"):
+        explainer = Explainer(model, data.data)
+    assert explainer.picked == "predict_proba of class 'malignant'"
+    assert "predict_proba of class 'malignant' of Pipeline" in caplog.text
+    grand = explainer.game(data.data.iloc[0])(np.ones((1, 30), dtype=bool))
+    assert grand[0] == model.predict_proba(data.data[:1])[0, 1]
+    other = Explainer(model, data.data, output="benign").game(data.data.iloc[0])(np.ones((1, 30), dtype=bool))
+    assert grand[0] + other[0] == pytest.approx(1.0)
+
+
+def test_a_classifier_without_probabilities_is_explained_by_its_decision_function():
+    data = load_breast_cancer()
+    model = make_pipeline(StandardScaler(), SVC()).fit(data.data, data.target_names[data.target])
+    explainer = Explainer(model, data.data)
+    assert explainer.picked == "decision_function"
+    grand = np.ones((1, 30), dtype=bool)
+    assert explainer.game(data.data[0])(grand) == pytest.approx(model.decision_function(data.data[:1]))
+    named = Explainer(model, data.data, output="malignant")
+    assert named.game(data.data[0])(grand) == pytest.approx(explainer.game(data.data[0])(grand))
+    with pytest.raises(ParameterError, match=r"'output' .* must be one of the model's classes"):
+        Explainer(model, data.data, output="rose")
+
+
+def test_whole_numbers_beyond_what_floats_hold_are_kept():
+    frame = pd.DataFrame({"id": [2**60 + 1, 2**60 + 2], "value": [0.5, 1.5]})
+    explainer = Explainer(lambda rows: (rows["id"] - 2**60).to_numpy() * 1.0, frame[:1], imputer="baseline")
+    assert explainer.explain_many(frame, k=1)[1].grand == 2.0
+
+
+def test_of_several_classes_one_has_to_be_said():
+    iris, species = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=999).fit(iris, species)
+    with pytest.raises(
+        ParameterError, match="'output' parameter of Explainer must be one of the model's classes, 0, 1, 2"
+    ):
+        Explainer(model, iris)
+    assert Explainer(model, iris, output=2).picked == "predict_proba of class 2"
+
+
+def test_a_function_is_explained_as_it_is():
+    explainer = Explainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)), feature_names=["a", "b"])
+    top = explainer.explain([2.0, 3.0], k=1)
+    assert top.estimates.tolist() == [3.0, 3.0]
+    assert explainer.picked == "<lambda>"
+
+
+def test_options_for_all_and_for_one():
+    explainer = Explainer(
+        LinearRegression().fit(X, Y), X, budget=50, random_state=0, groups={"blood": list(X.columns[4:])}
+    )
+    top = explainer.explain(X.iloc[0], k=2)
+    assert (top.budget, top.n_players) == (32, 5) or (top.budget, top.n_players) == (50, 5)
+    assert "blood" in top.player_names
+    assert explainer.explain(X.iloc[0], k=2, budget=20).budget == 20
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.asarray])
+def test_many_rows_are_explained_like_each_of_them(kind):
+    frame = X if kind is pd.DataFrame else kind(X.to_numpy())
+    model = RandomForestRegressor(5, random_state=0).fit(frame, Y)
+    explainer = Explainer(model, frame[:50], imputer="marginal", budget=60, random_state=1)
+    tops = explainer.explain_many(frame[:4], k=2)
+    assert len(tops) == 4
+    for row in range(4):
+        alone = explainer.explain(frame[row : row + 1], k=2)
+        np.testing.assert_array_equal(tops[row].estimates, alone.estimates)
+    assert len(tops[1:3]) == 2
+
+
+def test_the_number_of_jobs_does_not_matter(capsys):
+    explainer = Explainer(LinearRegression().fit(X, Y), X, budget=60, random_state=1)
+    alone = explainer.explain_many(X[:3], k=2, progress=True)
+    several = explainer.explain_many(X[:3], k=2, n_jobs=2)
+    for one, other in zip(alone, several, strict=True):
+        np.testing.assert_array_equal(one.estimates, other.estimates)
+    assert "3/3" in capsys.readouterr().err
+
+
+def test_many_explanations_become_one_frame():
+    frame = Explainer(LinearRegression().fit(X, Y), X, budget=60, random_state=1).explain_many(X[:2], k=2).to_frame()
+    assert len(frame) == 20
+    assert frame.groupby("row")["top_k"].sum().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Explainer(3, X), "'model_or_predict' parameter of Explainer must be a fitted model or a function"),
+        (lambda: Explainer(LinearRegression(), X), "of a model that is fitted: call its fit first"),
+        (lambda: Explainer(LogisticRegression(), X), "of a model that is fitted: call its fit first"),
+        (lambda: Explainer(SVC().fit(X[:50], Y[:50] > 150), X[:0]), "'background' parameter of Explainer .* one row"),
+        (lambda: Explainer(LinearRegression().fit(X, Y), X[["age", "sex"]]), "takes rows like x. It raised ValueError"),
+        (lambda: Explainer(LinearRegression().fit(X, Y), X).explain(X.iloc[0, :3]), "same columns as the background"),
+        (
+            lambda: Explainer(LinearRegression().fit(X, Y), X).explain(X.iloc[0], k=11),
+            r"'k' parameter of explain .* \[1, 10\]",
+        ),
+        (
+            lambda: Explainer(LinearRegression().fit(X, Y), X, groups={"g": X.columns[:7]}).explain_many(X, k=5),
+            r"'k' parameter of explain_many must be an int in \[1, 4\]. Got 5",
+        ),
+    ],
+)
+def test_wrong_use_says_what_to_do(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        wrong()
+
+
+def test_an_unknown_option_is_refused():
+    explainer = Explainer(LinearRegression().fit(X, Y), X, bugdet=5)
+    with pytest.raises(TypeError, match="bugdet"):
+        explainer.explain(X.iloc[0])

