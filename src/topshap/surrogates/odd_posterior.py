@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
 
+AT_ONCE = 4096
+"""How many pairs are predicted at a time, at most."""
+
+
 class OddPosterior:
     """A Gaussian process on g(x) = (v(x) - v(-x)) / 2, conditioned on observed pairs.
 
@@ -76,7 +80,8 @@ class OddPosterior:
 
     def predict(self, x: Matrix) -> Values:
         """Return the posterior mean of the smooth part of g."""
-        return self.kernel.predict(x, self.x, self.weights)
+        parts = np.array_split(x, len(x) // AT_ONCE + 1)  # so that memory stays bounded
+        return np.concatenate([self.kernel.predict(part, self.x, self.weights) for part in parts])
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
         """Return the residuals of some observations if each is predicted from all others, and their deviations."""

@@ -101,7 +101,7 @@ class OddSurrogate:
         rest, n = x.shape
         if rest == 0:
             return values, covariance
-        left_over = g - self.unit * np.concatenate([self.posterior.predict(part) for part in np.array_split(x, 8)])
+        left_over = g - self.unit * self.posterior.predict(x)
         inside = x > 0
         sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
         weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])
