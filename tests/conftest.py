@@ -6,6 +6,8 @@ hold no state of their own, so all examples of a property may use the same one.
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -17,6 +19,9 @@ from topshap.ledger import Ledger
 
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("topshap")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class CountedGame:

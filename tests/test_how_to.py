@@ -53,6 +53,16 @@ def test_clusters_with_ray(tmp_path, monkeypatch):
     run("clusters.md", skip=["Client("])
 
 
+OTHERS = sorted(page.name for page in PAGES.glob("*.md") if page.stem not in {"expensive-functions", "clusters"})
+
+
+@pytest.mark.parametrize("page", OTHERS)
+def test_other_pages(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert blocks(page)
+    run(page)
+
+
 def test_the_pages_link_to_pages_that_exist():
     for page in PAGES.glob("*.md"):
         for link in re.findall(r"\]\((.*?)\)", page.read_text(encoding="utf-8")):

@@ -8,12 +8,16 @@ import numpy as np
 
 from topshap._extras import import_extra
 from topshap._validation import check_int
+from topshap.errors import EvaluationError
 from topshap.games.retraining import RetrainingGame
 from topshap.identify import identify
+from topshap.oracle import Oracle
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping
 
+    from topshap.oracle import Store
     from topshap.typing import Coalition
 
 import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # a message that helps comes before the imports
@@ -54,6 +58,8 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         How many sets are tried at a time, as joblib counts them. The result is the same for any number.
     random_state
         A seed, for a selection that can be repeated; also for every ``random_state`` in the estimator that is None.
+    store
+        A file in which every score is kept as soon as it is known, or a `topshap.Store`: see `topshap.identify`.
 
     Attributes
     ----------
@@ -89,6 +95,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         groups: Mapping[str, Iterable[Any]] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        store: Store | str | os.PathLike[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.k = k
@@ -100,6 +107,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.groups = groups
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.store = store
 
     def fit(self, X: Any, y: Any) -> TopKSelector:
         """Find the features.
@@ -138,12 +146,15 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             cv=self.cv,
             groups=self.groups,
             random_state=seed,
-            n_jobs=self.n_jobs,
         )
         k = check_int("k", self.k, owner="TopKSelector", low=1, high=game.n_players)
-        self.result_ = identify(
-            game, k=k, budget=self.budget, epsilon=self.epsilon, delta=self.delta, random_state=seed
-        )
+        oracle = Oracle(game, n_jobs=self.n_jobs, store=self.store, retries=0)  # a fit that fails would fail again
+        try:
+            self.result_ = identify(
+                oracle, k=k, budget=self.budget, epsilon=self.epsilon, delta=self.delta, random_state=seed
+            )
+        except EvaluationError as error:
+            raise error.__cause__ or error from None  # what the estimator says, with a note on the features
         self.support_ = np.isin(game.player_of, self.result_.players)
         return self
 
