@@ -1,0 +1,58 @@
+"""Figures of benchmarks: panels of `topshap.show.curves`, written to a file without a screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topshap._extras import import_extra
+from topshap.show import curves
+from topshap.show.style import SERIES, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from topshap.typing import Matrix
+
+MOST_CURVES = len(SERIES)
+"""As many curves can be told apart in a panel."""
+
+
+class Panel(NamedTuple):
+    """One plot: a curve for each name, with one row a run and one column a point."""
+
+    title: str
+    points: Sequence[float]
+    errors: Mapping[str, Matrix]
+    xlabel: str
+    ylabel: str
+    logarithmic: bool = False
+    """Whether both axes are logarithmic."""
+    diagonal: bool = False
+    """Whether a line says where both axes are equal."""
+
+
+def draw(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> Path:
+    """Draw the panels side by side, and return the path of the figure. Needs the extra ``topshap[plots]``."""
+    figures: Any = import_extra("matplotlib.figure", extra="plots", needed_by="topshap.bench")
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = figures.Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, panel in zip(grid, panels, strict=False):
+        curves(panel.points, panel.errors, ax, ylabel=panel.ylabel)
+        ax.set_xlabel(panel.xlabel)
+        plain([ax.set_title(panel.title, fontsize=10)])
+        if panel.logarithmic:
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+        if panel.diagonal:
+            ax.axline((0.0, 0.0), slope=1.0, color="#8A8A8A", linewidth=0.8)
+        if ax is not grid[0]:
+            ax.get_legend().remove()
+    for ax in grid[len(panels) :]:
+        ax.set_visible(False)
+    grid[0].legend(frameon=False, fontsize=7)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    return path

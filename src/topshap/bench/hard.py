@@ -1,0 +1,112 @@
+"""Games made to deceive: drawn at random, small enough for exact Shapley values.
+
+near-tie      interactions and noise; the two players next to the border differ by 1% of the range
+tie           the same, but they do not differ
+rare-pivot    weights, and three players who add up to ten times as much in few coalitions
+all-rare      nobody contributes but in a few patterns of others
+unanimity     sums of unanimity games of two to eight players
+voting        weighted majorities
+heavy-tail    weights, and noise with infinite variance
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap._validation import check_choice, check_int
+from topshap.coalitions import from_ids
+from topshap.exact import shapley_from_table
+from topshap.games import TableGame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from topshap.typing import Coalitions, Values
+
+K = 4
+"""The border that ties and near ties are made at lies behind this many players."""
+N_PLAYERS = 10
+
+
+def hard_game(kind: str, number: int, n_players: int = N_PLAYERS) -> TableGame:
+    """Return one of the games of a kind; the same number gives the same game.
+
+    Examples
+    --------
+    >>> phi = np.sort(hard_game("tie", 0).shapley_values())[::-1]
+    >>> bool(abs(phi[K - 1] - phi[K]) < 1e-9)
+    True
+    """
+    check_choice("kind", kind, KINDS, owner="hard_game")
+    n = check_int("n_players", n_players, owner="hard_game", low=8, high=20)
+    x = from_ids(np.arange(2**n), n)
+    return TableGame(KINDS[kind](x, np.random.default_rng([list(KINDS).index(kind), number])))
+
+
+def _with_border_gap(table: Values, x: Coalitions, part: float) -> Values:
+    """Lift the best player outside of the top k until the border gap is this part of the range."""
+    phi = shapley_from_table(table)
+    order = np.argsort(-phi)
+    gap = phi[order[K - 1]] - phi[order[K]]
+    return table + x[:, order[K]] * (gap - part * np.ptp(phi))
+
+
+def _rough(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Weights, interactions of two, and noise."""
+    n = x.shape[1]
+    interactions = np.triu(rng.normal(size=(n, n)), 1) * 0.5
+    return x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + 0.3 * rng.normal(size=len(x))
+
+
+def _pattern(x: Coalitions, player: int, size: int, rng: np.random.Generator) -> Coalitions:
+    """Say which coalitions have the player, and a random pattern of so many others."""
+    others = rng.choice(np.delete(np.arange(x.shape[1]), player), size, replace=False)
+    return x[:, player] & (x[:, others] == (rng.random(size) < 0.5)).all(axis=1)
+
+
+def _rare_pivot(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Weights, and three players who add much in few coalitions."""
+    n = x.shape[1]
+    table = x @ np.sort(rng.random(n))
+    for player in rng.choice(n, 3, replace=False):
+        table = table + 10.0 ** rng.uniform(0.0, 1.0) * _pattern(x, int(player), int(rng.integers(6, n)), rng)
+    return table
+
+
+def _all_rare(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Everybody adds 1 in a few patterns of others."""
+    n = x.shape[1]
+    players = np.repeat(np.arange(n), rng.integers(1, 6, n))
+    return np.sum([_pattern(x, int(i), int(rng.integers(5, n - 2)), rng) for i in players], axis=0).astype(np.float64)
+
+
+def _unanimity(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Add up unanimity games."""
+    n = x.shape[1]
+    sets = [rng.choice(n, rng.integers(2, 9), replace=False) for _ in range(2 * n)]
+    return np.sum([rng.exponential() * x[:, members].all(axis=1) for members in sets], axis=0)
+
+
+def _voting(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Weighted majorities."""
+    votes = rng.integers(1, 30, x.shape[1])
+    return (x @ votes >= int(votes.sum() * rng.uniform(0.4, 0.8))).astype(np.float64)
+
+
+def _heavy_tail(x: Coalitions, rng: np.random.Generator) -> Values:
+    """Weights, and noise that has no variance."""
+    return x @ (0.1 * np.arange(x.shape[1])) + 0.2 * rng.standard_t(1.5, len(x))
+
+
+KINDS: Mapping[str, Callable[[Coalitions, np.random.Generator], Values]] = {
+    "near-tie": lambda x, rng: _with_border_gap(_rough(x, rng), x, 0.01),
+    "tie": lambda x, rng: _with_border_gap(_rough(x, rng), x, 0.0),
+    "rare-pivot": _rare_pivot,
+    "all-rare": _all_rare,
+    "unanimity": _unanimity,
+    "voting": _voting,
+    "heavy-tail": _heavy_tail,
+}
+"""How the table of each kind of game is drawn, from all coalitions."""

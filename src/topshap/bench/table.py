@@ -1,0 +1,144 @@
+"""The table of an experiment: one row a cell, in a CSV or Parquet file that an interrupted experiment goes on with."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from topshap._extras import import_extra
+from topshap._validation import refuse
+from topshap.bench.cells import Row
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from typing import Self
+
+_HINTS = get_type_hints(Row)
+_TEXT = {name for name, hint in _HINTS.items() if hint is str}
+_WHOLE = {name for name, hint in _HINTS.items() if hint in (int, int | None)}
+
+
+class Table:
+    """Rows in a file: read at the start, and added to as results come in.
+
+    A row is on the disk as soon as it is added; the last line of a CSV file that was torn by a crash is left out. A
+    Parquet file cannot be added to, so rows wait in ``<name>.rows.csv`` next to it until `close`.
+
+    Parameters
+    ----------
+    path
+        A path that ends in ``.csv`` or ``.parquet``, the latter with the extra ``topshap[parquet]``; None keeps the
+        rows in memory only.
+
+    Examples
+    --------
+    >>> with Table(None) as table:
+    ...     table.rows
+    []
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.rows: list[Row] = []
+        self._journal: Path | None = None
+        if self.path is None:
+            return
+        if self.path.suffix not in (".csv", ".parquet"):
+            refuse("path", str(self.path), owner="Table", must_be="a path that ends in .csv or .parquet")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._journal = self.path
+        if self.path.suffix == ".parquet":
+            self._journal = self.path.with_name(self.path.name + ".rows.csv")
+            import_extra("pyarrow", extra="parquet", needed_by="a table in .parquet")
+            if self.path.exists():
+                self.rows += _read_parquet(self.path)
+        if self._journal.exists():
+            self.rows += _read_csv(self._journal)
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows, and write them."""
+        new = list(rows)
+        self.rows += new
+        if self._journal is None or not new:
+            return
+        fresh = not self._journal.exists() or self._journal.stat().st_size == 0
+        with self._journal.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if fresh:
+                writer.writerow(Row._fields)
+            writer.writerows([_as_text(value) for value in row] for row in new)
+
+    def close(self) -> None:
+        """Write the Parquet file, if it is one."""
+        if self.path is None or self._journal is None or self._journal == self.path:
+            return
+        _write_parquet(self.path, self.rows)
+        self._journal.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_table(path: str | os.PathLike[str]) -> list[Row]:
+    """Return the rows of a file.
+
+    Examples
+    --------
+    >>> read_table("results.txt")
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: The 'path' parameter of Table must be a path that ends in .csv or .parquet.
+    Got 'results.txt' instead.
+    """
+    return Table(path).rows
+
+
+def _read_csv(path: Path) -> list[Row]:
+    """Return the rows of a file; a last line without its end is taken off the file, so that rows may be added."""
+    text = path.read_bytes()
+    if text and not text.endswith(b"\n"):
+        text = text[: text.rfind(b"\n") + 1]
+        path.write_bytes(text)
+    lines = csv.reader(text.decode("utf-8").splitlines())
+    header = next(lines, None)
+    if header is None:
+        return []
+    if tuple(header) != Row._fields:
+        refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
+    return [Row(*map(_from_text, Row._fields, line)) for line in lines]
+
+
+def _as_text(value: Any) -> str:
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def _from_text(name: str, text: str) -> Any:
+    if name in _TEXT:
+        return text
+    if text == "":
+        return None
+    return int(text) if name in _WHOLE else float(text)
+
+
+def _read_parquet(path: Path) -> list[Row]:
+    parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by="a table in .parquet")
+    columns = parquet.read_table(path).to_pydict()
+    if tuple(columns) != Row._fields:
+        refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
+    return [Row(*values) for values in zip(*columns.values(), strict=True)]
+
+
+def _write_parquet(path: Path, rows: list[Row]) -> None:
+    pa = import_extra("pyarrow", extra="parquet", needed_by="a table in .parquet")
+    parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by="a table in .parquet")
+    kinds = {True: pa.string(), False: pa.float64()}
+    schema = pa.schema([(name, pa.int64() if name in _WHOLE else kinds[name in _TEXT]) for name in Row._fields])
+    columns = {name: [getattr(row, name) for row in rows] for name in Row._fields}
+    part = path.with_name(path.name + ".part")
+    parquet.write_table(pa.table(columns, schema=schema), part)
+    part.replace(path)

@@ -1,0 +1,100 @@
+"""Complete tables of the paper's global games, trained here: what a benchmark runs on without any files."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap._extras import import_extra
+from topshap._parallel import in_order
+from topshap.coalitions import from_ids
+from topshap.datasets import load_dataset
+from topshap.errors import ParameterError
+from topshap.games import RetrainingGame, TableGame
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from topshap.typing import Values
+
+BLOCK = 64
+_SECONDS_BETWEEN_SAVES = 10.0
+
+
+def complete_table(game: RetrainingGame, path: Path, *, n_jobs: int | None, label: str) -> TableGame:
+    """Return the table of all coalitions, as far as the file has it from there; afterwards it is all in the file.
+
+    Parameters
+    ----------
+    game
+        The game, one training a coalition.
+    path
+        An ``.npz`` file. What has been trained is kept in it, so a run that was stopped goes on where it was.
+    n_jobs
+        How many workers train at the same time.
+    label
+        What stands in front of the progress bar.
+    """
+    values = np.full(2**game.n_players, np.nan)
+    if path.exists():
+        with np.load(path, allow_pickle=False) as kept:
+            if "fingerprint" not in kept or str(kept["fingerprint"]) != game.fingerprint:
+                raise ParameterError(f"{path} has another game's values: remove it or choose another folder.")
+            values = kept["values"]
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing) > 0:
+        _train(game, values, missing, path, n_jobs=n_jobs, label=label)
+    return TableGame(values, game.player_names)
+
+
+def trained_table(
+    name: str, folder: Path, *, n_jobs: int | None = None, datasets: Path | None = None
+) -> tuple[TableGame, Path]:
+    """Return the table of a random forest trained on every subset of a dataset's features, and its file.
+
+    Parameters
+    ----------
+    name
+        One of `topshap.datasets.NAMES`; ``"diabetes"`` and ``"wine"`` come with scikit-learn.
+    folder
+        Where the tables are kept.
+    n_jobs
+        How many workers train at the same time.
+    datasets
+        Where the CSV files of other datasets are.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    X, y, task = load_dataset(name, folder=datasets)
+    path = folder / f"{name}.npz"
+    return complete_table(RetrainingGame.random_forest(X, y, task=task), path, n_jobs=n_jobs, label=name), path
+
+
+def _train(game: RetrainingGame, values: Values, missing: Any, path: Path, *, n_jobs: int | None, label: str) -> None:
+    """Fill in what is missing, and save it from time to time."""
+    tqdm = import_extra("tqdm.auto", extra="progress", needed_by="training a table").tqdm
+    blocks = [missing[start : start + BLOCK] for start in range(0, len(missing), BLOCK)]
+    answers = in_order(game, (from_ids(block, game.n_players) for block in blocks), n_jobs)
+    saved_at = time.monotonic()
+    with tqdm(total=len(values), initial=len(values) - len(missing), desc=label, unit="forest") as bar:
+        for block, answer in zip(blocks, answers, strict=True):
+            values[block] = answer
+            bar.update(len(block))
+            if time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
+                _save(path, values, game)
+                saved_at = time.monotonic()
+    _save(path, values, game)
+
+
+def _save(path: Path, values: Values, game: RetrainingGame) -> None:
+    """Write what is known, in place of the old file and never half of it."""
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("wb") as file:
+        np.savez_compressed(
+            file,
+            values=values,
+            player_names=np.array(game.player_names),
+            fingerprint=np.array(game.fingerprint),
+        )
+    unfinished.replace(path)
