@@ -14,7 +14,7 @@ from topshap.errors import TopshapError
 if TYPE_CHECKING:
     import typer
 
-MODULES = ["topshap.cli.demo", "topshap.cli.show", "topshap.cli.store"]
+MODULES = ["topshap.cli.bench", "topshap.cli.demo", "topshap.cli.show", "topshap.cli.store"]
 """The modules with commands."""
 
 

@@ -1,0 +1,212 @@
+"""The figures of "Antithetic Sampling for Top-k Shapley Identification" (arXiv 2504.02019), part by part.
+
+a   error against the budget of what leads to cmcs: independent, same-length, identical, cmcs, greedy-cmcs, cmcs@k
+b   inclusion-exclusion error beside the mean squared error against the budget, of the main algorithms
+c   local games (families whose name begins with "local"): error over k at one budget, and over budgets at k = 3
+d   global games (all other families): the same
+e   both for ratio precision
+f   Table 1: calls until a race stops by itself, the paper's figures beside these, with topshap's own algorithm last
+
+Every access is counted, as in the paper. Bands are one standard error over runs. A panel is one global game, or the mean
+over the local games of a family.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from topshap.bench.experiment import cells_of, races_of, run
+from topshap.bench.figures import Panel, draw
+from topshap.bench.summary import Mean, as_text, by_run, circumstances, grouped, mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from topshap.bench.cells import Cell, Row
+    from topshap.bench.sources import Source
+
+STEPS = ("independent", "same-length", "identical", "cmcs", "greedy-cmcs", "cmcs@k")
+MAIN = ("greedy-cmcs", "cmcs@k", "cmcs", "samplingshap@k", "bus", "approshapley", "stratified-svarm", "kernelshap")
+PAC = ("cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k")
+OURS = "odd-gp@k"
+"""What ``algorithm="auto"`` runs until it is confident."""
+BUDGETS = (100, 250, 500, 1000, 1500, 2000)
+FIXED = 500
+"""The budget at which k varies."""
+K = 3
+"""The k at which the budget varies."""
+PAC_K, EPSILON, DELTA = 5, 0.0005, 0.01
+"""The terms of Table 1."""
+TABLE_1 = {
+    "adult": {
+        "samplingshap@k": (38998, 1247),
+        "cmcs": (137861, 2517),
+        "cmcs@k": (30995, 673),
+        "greedy-cmcs": (39071, 738),
+    },
+    "bank-marketing": {
+        "samplingshap@k": (15124, 287),
+        "cmcs": (39144, 875),
+        "cmcs@k": (12000, 206),
+        "greedy-cmcs": (16260, 267),
+    },
+    "bike-sharing": {
+        "samplingshap@k": (4850, 97),
+        "cmcs": (13053, 164),
+        "cmcs@k": (3982, 54),
+        "greedy-cmcs": (8894, 117),
+    },
+    "diabetes": {"samplingshap@k": (3723, 94), "cmcs": (7793, 143), "cmcs@k": (2976, 55), "greedy-cmcs": (4593, 85)},
+    "titanic": {"samplingshap@k": (4852, 113), "cmcs": (11036, 237), "cmcs@k": (3884, 72), "greedy-cmcs": (5782, 124)},
+    "wine": {
+        "samplingshap@k": (34953, 1046),
+        "cmcs": (120859, 1906),
+        "cmcs@k": (29913, 641),
+        "greedy-cmcs": (34265, 501),
+    },
+}
+"""Mean calls and their standard errors in the paper's Table 1, by game and algorithm."""
+
+
+class Paper(NamedTuple):
+    """What was run, the report, and the figures that were written."""
+
+    rows: list[Row]
+    text: str
+    figures: list[Path]
+
+
+def paper(
+    sources: Sequence[Source],
+    folder: Path,
+    *,
+    runs: int = 1000,
+    runs_of_table_1: int | None = None,
+    budgets: Sequence[int] = BUDGETS,
+    ks: Sequence[int] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Paper:
+    """Run the paper's experiments; write ``paper.csv``, ``paper.txt`` and figures ``paper-a.png`` and so on.
+
+    Parameters
+    ----------
+    sources
+        The games.
+    folder
+        Where to write; results that are there already are not computed again.
+    runs
+        Runs of every setting; the paper has 1000.
+    runs_of_table_1
+        Runs of the races that stop by themselves, which take the longest; as many as `runs` by default.
+    budgets
+        The budgets at k = 3.
+    ks
+        The k at a budget of 500, all from 1 to n - 1 by default.
+    seed, n_jobs, progress
+        See `topshap.bench.run`.
+    """
+    both = list(dict.fromkeys((*STEPS, *MAIN)))
+    cells = cells_of(sources, both, ks=[K], budgets=sorted(budgets), runs=runs, counting="calls")
+    for source in sources:
+        every_k = range(1, source.open().game.n_players) if ks is None else ks
+        cells += cells_of([source], MAIN, ks=list(every_k), budgets=[FIXED], runs=runs, counting="calls")
+    cells += table_1_cells(sources, runs if runs_of_table_1 is None else runs_of_table_1)
+    rows = run(cells, folder / "paper.csv", seed=seed, n_jobs=n_jobs, progress=progress)
+    fixed = [row for row in rows if row.epsilon is None]
+    figures = [draw(panels, folder / f"paper-{name}.png") for name, panels in all_panels(fixed, budgets) if panels]
+    text = f"{circumstances()}\n\n{errors(fixed)}\n\n{table_1([row for row in rows if row.epsilon is not None])}"
+    (folder / "paper.txt").write_text(text + "\n", encoding="utf-8")
+    return Paper(rows, text, figures)
+
+
+def table_1_cells(sources: Sequence[Source], runs: int) -> list[tuple[Source, Cell]]:
+    """Return the races of Table 1: of the paper's algorithms in calls, of topshap's own in distinct coalitions."""
+    chosen = [source for source in sources if source.name in TABLE_1 and not _is_local(source.family)]
+    made = []
+    for names, counting in ((PAC, "calls"), ((OURS,), "distinct")):
+        rules = [(name, "asymptotic") for name in names]
+        options = {"epsilon": EPSILON, "unit": "value", "deltas": [DELTA], "runs": runs, "counting": counting}
+        made += races_of(chosen, rules, ks=[PAC_K], **options)  # type: ignore[arg-type]  # one of each kind
+    return made
+
+
+def all_panels(rows: Sequence[Row], budgets: Sequence[int]) -> Iterable[tuple[str, list[Panel]]]:
+    """Yield the letter of each figure with its panels."""
+    at_k = [row for row in rows if row.k == K and row.budget in budgets]
+    at_budget = [row for row in rows if row.budget == FIXED and row.algorithm in MAIN]
+    main = [row for row in at_k if row.algorithm in MAIN]
+    error, squared, ratio = "inclusion_exclusion_error", "mean_squared_error", "ratio_precision"
+    yield "a", _panels([row for row in at_k if row.algorithm in STEPS], error, "budget", STEPS)
+    beside = zip(_panels(main, error, "budget", MAIN), _panels(main, squared, "budget", MAIN), strict=True)
+    yield "b", [panel for pair in beside for panel in pair]
+    kinds: dict[str, Callable[[Row], bool]] = {"local": lambda row: _is_local(row.family)}
+    kinds["global"] = lambda row: not _is_local(row.family)
+    for letter, kind in (("c", "local"), ("d", "global")):
+        for name, measure in ((letter, error), (f"e-{kind}", ratio)):
+            over_k = _panels(filter(kinds[kind], at_budget), measure, "k", MAIN)
+            yield name, over_k + _panels(filter(kinds[kind], main), measure, "budget", MAIN)
+
+
+def _panels(rows: Iterable[Row], measure: str, column: str, names: Sequence[str]) -> list[Panel]:
+    """Return a panel for every global game and every family of local ones."""
+    made = []
+    for title, group in _by_panel(rows).items():
+        by_algorithm = {name: of_it for (name,), of_it in grouped(group, "algorithm").items()}
+        drawn = {name: by_run(by_algorithm[name], measure, column) for name in names}
+        points = drawn[names[0]][0]
+        where = f"k = {K}" if column == "budget" else f"budget {FIXED}"
+        label = "calls" if column == "budget" else "k"
+        tables = {name: table for name, (_, table) in drawn.items()}
+        made.append(Panel(f"{title}, {where}", points, tables, label, measure.replace("_", " ")))
+    return made
+
+
+def _by_panel(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    panels: dict[str, list[Row]] = {}
+    for row in rows:
+        panels.setdefault(row.family if _is_local(row.family) else row.game, []).append(row)
+    return panels
+
+
+def _is_local(family: str) -> bool:
+    return family.startswith("local")
+
+
+def errors(rows: Sequence[Row]) -> str:
+    """Return the error of every algorithm at the k and the budget that all parts share, next to that of the set."""
+    lines = []
+    for title, group in _by_panel([row for row in rows if row.k == K]).items():
+        for (budget, algorithm), of_it in sorted(grouped(group, "budget", "algorithm").items()):
+            measures = ("inclusion_exclusion_error", "ratio_precision", "mean_squared_error")
+            means = [_over_runs(of_it, measure) for measure in measures]
+            distinct = mean_of(row.evaluations for row in of_it)
+            lines.append([title, str(budget), algorithm, *map(str, means), f"{distinct.mean:.0f}"])
+    columns = ["game", "calls", "algorithm", "inc.-exc. error", "ratio precision", "mean squared error", "distinct"]
+    return f"k = {K}, means over runs with standard errors\n{as_text(columns, lines)}"
+
+
+def _over_runs(rows: Sequence[Row], measure: str) -> Mean:
+    """Return the mean over runs, each averaged over the games of a panel."""
+    return mean_of(by_run(rows, measure, "budget")[1][:, 0])
+
+
+def table_1(rows: Sequence[Row]) -> str:
+    """Return Table 1, the paper's figures beside ours: calls until confident, and distinct coalitions."""
+    if not rows:
+        return "Table 1: none of its games is there"
+    lines = []
+    for (game, algorithm), group in grouped(rows, "game", "algorithm").items():
+        calls, distinct = (mean_of(getattr(row, name) for row in group) for name in ("calls", "evaluations"))
+        published = TABLE_1[game].get(algorithm)
+        theirs = "" if published is None else str(Mean(*published))
+        fewer = f"{TABLE_1[game]['cmcs@k'][0] / distinct.mean:.1f}" if algorithm == OURS else ""
+        right = np.mean([row.inclusion_exclusion_error <= row.allowed_error for row in group])
+        lines.append([game, algorithm, theirs, str(calls), str(distinct), f"{right:.3f}", fewer, len(group)])
+    columns = ["game", "algorithm", "calls, paper", "calls", "distinct", "right", "fewer than cmcs@k, paper", "runs"]
+    terms = f"Table 1: k = {PAC_K}, epsilon = {EPSILON:g}, delta = {DELTA:g}; the paper's figures are of its own tables"
+    return f"{terms}\n{as_text(columns, lines)}"

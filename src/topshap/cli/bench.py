@@ -1,0 +1,124 @@
+"""``topshap bench``: the benchmarks, each with one command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from topshap.bench import Source
+
+app_of_bench = typer.Typer(help="Reproduce the paper, race the field, check guarantees.", no_args_is_help=True)
+
+GAMES = typer.Option(None, help="A folder with complete games FAMILY/*.npz; by default the package makes its own.")
+OUT = typer.Option(Path("topshap-bench"), help="The folder to write to; what is in it is not run again.")
+JOBS = typer.Option(-1, help="How many processes; -1 for one a core.")
+QUICK = typer.Option(default=False, help="Few games, few runs: minutes instead of hours.")
+SEED = typer.Option(0, help="The same seed gives the same table, but for the seconds.")
+PER_FAMILY_IN_QUICK = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(app_of_bench, name="bench")
+
+
+@app_of_bench.command("race")
+def race(
+    games: Path | None = GAMES,
+    out: Path = OUT,
+    runs: int | None = typer.Option(None, min=1, help="Runs of every setting: by default 10, and 2 with --quick."),
+    jobs: int = JOBS,
+    quick: bool = QUICK,
+    seed: int = SEED,
+) -> None:
+    """Race topshap against the published algorithms, shap and shapiq at equal distinct evaluations.
+
+    For example: topshap bench race --quick --games games --out results
+    """
+    from topshap.bench.race import BUDGETS, KS  # noqa: PLC0415 - it takes a while to import
+    from topshap.bench.race import race as run_race  # noqa: PLC0415
+
+    settings: dict[str, Any] = {"budgets": (100, 500), "ks": (3,)} if quick else {"budgets": BUDGETS, "ks": KS}
+    sources = _sources(games, out, jobs, quick=quick, synthetic=True)
+    done = run_race(sources, out, runs=runs or (2 if quick else 10), **settings, **_how(jobs, seed))
+    _say(done.text, out, "race.csv", "race.txt", "race.png")
+
+
+@app_of_bench.command("guarantee")
+def guarantee(
+    games: Path | None = GAMES,
+    out: Path = OUT,
+    runs: int | None = typer.Option(None, min=1, help="Runs of each of 50 games: by default 20; 2 of 5 with --quick."),
+    jobs: int = JOBS,
+    quick: bool = QUICK,
+    seed: int = SEED,
+) -> None:
+    """Count how often races that stop by themselves are wrong, on real games and on those made to deceive.
+
+    The exit code is 1 if a rule that promises something is wrong significantly more often than it may be.
+
+    For example: topshap bench guarantee --quick --out results
+    """
+    from topshap.bench.guarantee import DELTAS  # noqa: PLC0415 - it takes a while to import
+    from topshap.bench.guarantee import guarantee as run_guarantee  # noqa: PLC0415
+
+    settings: dict[str, Any] = {"games": 5, "deltas": (0.1,)} if quick else {"games": 50, "deltas": DELTAS}
+    sources = _sources(games, out, jobs, quick=quick)
+    done = run_guarantee(sources, out, runs=runs or (2 if quick else 20), **settings, **_how(jobs, seed))
+    _say(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
+    if not done.kept:
+        raise typer.Exit(1)
+
+
+@app_of_bench.command("paper")
+def paper(
+    games: Path | None = GAMES,
+    out: Path = OUT,
+    runs: int | None = typer.Option(None, min=1, help="Runs of every setting: by default 100, the paper's are 1000."),
+    jobs: int = JOBS,
+    quick: bool = QUICK,
+    seed: int = SEED,
+) -> None:
+    """Make the paper's figures and its Table 1, the published figures beside these.
+
+    For example: topshap bench paper --games games --runs 1000 --out results
+    """
+    from topshap.bench.paper import BUDGETS  # noqa: PLC0415 - it takes a while to import
+    from topshap.bench.paper import paper as run_paper  # noqa: PLC0415
+
+    settings: dict[str, Any] = {"budgets": BUDGETS}
+    if quick:
+        settings = {"budgets": (100, 500, 2000), "ks": (1, 3, 5, 7, 9), "runs_of_table_1": runs or 2}
+    sources = _sources(games, out, jobs, quick=quick)
+    done = run_paper(sources, out, runs=runs or (5 if quick else 100), **settings, **_how(jobs, seed))
+    _say(done.text, out, "paper.csv", "paper.txt", *(path.name for path in done.figures))
+
+
+def _sources(games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False) -> list[Source]:
+    """Return the games of a folder, or those that the package makes; a few of each family if it is to be quick."""
+    from topshap import bench  # noqa: PLC0415
+
+    if games is not None:
+        sources = bench.from_folder(games)
+    else:
+        names = ("diabetes",) if quick else ("diabetes", "wine")
+        sources = bench.trained(out / "tables", names, n_jobs=jobs) + (bench.synthetic() if synthetic else [])
+    if not quick:
+        return sources
+    return [s for s in sources if [o for o in sources if o.family == s.family].index(s) < PER_FAMILY_IN_QUICK]
+
+
+def _how(jobs: int, seed: int) -> dict[str, Any]:
+    # Workers read these when they import numpy: threads that wait for each other take longer than the work.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    return {"n_jobs": jobs, "seed": seed, "progress": True}
+
+
+def _say(text: str, out: Path, *files: str) -> None:
+    typer.echo(text)
+    typer.echo(f"\n{', '.join(files)} are in {out.resolve()}")
