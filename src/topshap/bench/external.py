@@ -122,8 +122,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     told, too_much, spent_best = budget, None, 0
     for _ in range(_ATTEMPTS):
         counted = CountedGame(game, counting)
-        with _random_state_of_numpy(seed):
-            estimates = EXTERNAL[name](counted, told, seed)
+        estimates = one_run(name, counted, told, seed)
         spent = counted.ledger.spent
         if spent > budget:
             too_much = told
@@ -140,6 +139,12 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
             break
         told = next_told
     return best
+
+
+def one_run(name: str, game: CountedGame, budget: int, seed: int) -> Values | None:
+    """Run an external algorithm once, told this budget, and leave numpy's global random numbers as they were."""
+    with _random_state_of_numpy(seed):
+        return EXTERNAL[name](game, budget, seed)
 
 
 def _kernel_of_shap(game: CountedGame, budget: int, _seed: int) -> Values | None:

@@ -39,6 +39,7 @@ def draw(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> Path:
     rows = -(-len(panels) // columns)
     figure = figures.Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    shown: list[str] = []
     for ax, panel in zip(grid, panels, strict=False):
         curves(panel.points, panel.errors, ax, ylabel=panel.ylabel)
         ax.set_xlabel(panel.xlabel)
@@ -48,11 +49,13 @@ def draw(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> Path:
             ax.set_yscale("log")
         if panel.diagonal:
             ax.axline((0.0, 0.0), slope=1.0, color="#8A8A8A", linewidth=0.8)
-        if ax is not grid[0]:
-            ax.get_legend().remove()
+        if shown == list(panel.errors):
+            ax.get_legend().remove()  # it says what that of the panel before says
+        else:
+            ax.legend(frameon=False, fontsize=7)
+        shown = list(panel.errors)
     for ax in grid[len(panels) :]:
         ax.set_visible(False)
-    grid[0].legend(frameon=False, fontsize=7)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     return path

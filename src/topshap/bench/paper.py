@@ -7,8 +7,8 @@ d   global games (all other families): the same
 e   both for ratio precision
 f   Table 1: calls until a race stops by itself, the paper's figures beside these, with topshap's own algorithm last
 
-Every access is counted, as in the paper. Bands are one standard error over runs. A panel is one global game, or the mean
-over the local games of a family.
+Every access is counted, as in the paper. Bands are one standard error over runs. A panel is one global game, or the
+mean over the local games of a family.
 """
 
 from __future__ import annotations

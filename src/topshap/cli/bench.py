@@ -11,7 +11,9 @@ import typer
 if TYPE_CHECKING:
     from topshap.bench import Source
 
-app_of_bench = typer.Typer(help="Reproduce the paper, race the field, check guarantees.", no_args_is_help=True)
+app_of_bench = typer.Typer(
+    help="Reproduce the paper, race the field, check guarantees, measure growth.", no_args_is_help=True
+)
 
 GAMES = typer.Option(None, help="A folder with complete games FAMILY/*.npz; by default the package makes its own.")
 OUT = typer.Option(Path("topshap-bench"), help="The folder to write to; what is in it is not run again.")
@@ -98,6 +100,31 @@ def paper(
     _say(done.text, out, "paper.csv", "paper.txt", *(path.name for path in done.figures))
 
 
+@app_of_bench.command("scale")
+def scale(
+    out: Path = OUT,
+    runs: int = typer.Option(3, min=1, help="The quickest of how many runs counts."),
+    quick: bool = QUICK,
+) -> None:
+    """Measure the time and memory of the algorithms themselves as players and budgets grow, one after the other.
+
+    For example: topshap bench scale --quick --out results
+    """
+    from topshap.bench.scale import BUDGETS, PLAYERS  # noqa: PLC0415 - it takes a while to import
+    from topshap.bench.scale import scale as run_scale  # noqa: PLC0415
+
+    settings: dict[str, Any] = {"players": PLAYERS, "budgets": BUDGETS}
+    if quick:
+        settings = {"players": (10, 30, 100, 300), "budgets": (500, 1000, 2000, 4000), "limit": 3.0}
+
+    def say(found: Any) -> None:
+        about = f"{found.algorithm}, {found.n_players} players, budget {found.budget}"
+        typer.echo(f"{about}: {found.microseconds:.1f} us per access", err=True)
+
+    done = run_scale(out, runs=runs, progress=say, **settings)
+    _say(done.text, out, "scale.csv", "scale.txt", "scale.png")
+
+
 def _sources(games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False) -> list[Source]:
     """Return the games of a folder, or those that the package makes; a few of each family if it is to be quick."""
     from topshap import bench  # noqa: PLC0415
@@ -113,10 +140,14 @@ def _sources(games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic
 
 
 def _how(jobs: int, seed: int) -> dict[str, Any]:
+    _one_thread()
+    return {"n_jobs": jobs, "seed": seed, "progress": True}
+
+
+def _one_thread() -> None:
     # Workers read these when they import numpy: threads that wait for each other take longer than the work.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    return {"n_jobs": jobs, "seed": seed, "progress": True}
 
 
 def _say(text: str, out: Path, *files: str) -> None:

@@ -1,0 +1,119 @@
+"""A short version of every benchmark, and what its report says."""
+
+import numpy as np
+import pytest
+
+from topshap import bench
+from topshap.algorithms import ALGORITHMS
+from topshap.bench import guarantee, paper, race, scale, summary
+from topshap.games import TableGame
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    """A folder with a global game, by the name of one in the paper, and two local ones."""
+    folder = tmp_path_factory.mktemp("games")
+    for family, name, seed in (("global", "diabetes", 0), ("local-text", "a", 1), ("local-text", "b", 2)):
+        (folder / family).mkdir(exist_ok=True)
+        table = bench.Source("near-tie", str(seed)).open().game.values
+        TableGame(0.001 * table).save(folder / family / f"{name}.npz")
+    return bench.from_folder(folder)
+
+
+def test_the_race_counts_wins_and_losses_for_every_rival(games, tmp_path):
+    rivals = ["cmcs", "shapiq:kernelshap"]
+    found = race.race(games, tmp_path, algorithms=rivals, budgets=[20, 60], ks=[3], runs=2)
+    whole = found.text.split("all games")[1]
+    for rival in rivals:
+        *_, wins, ties, losses, compared = next(line for line in whole.splitlines() if line.startswith(rival)).split()
+        assert int(wins) + int(ties) + int(losses) == int(compared)
+        assert int(compared) == 6
+    assert (tmp_path / "race.txt").read_text() == found.text + "\n"
+    assert (tmp_path / "race.png").stat().st_size > 10_000
+    assert len(bench.read_table(tmp_path / "race.csv")) == 3 * 3 * 2 * 2
+
+
+def test_where_a_rival_cannot_run_nothing_is_compared(games):
+    cells = bench.cells_of(games[:1], [race.OURS, "shap:permutation"], ks=[3], budgets=[20], runs=2)
+    line = race.report(bench.run(cells)).splitlines()[-1]
+    assert line.split() == ["shap:permutation", "cannot", "run", "0"]
+
+
+def test_a_rival_that_is_better_is_a_loss():
+    good, bad = summary.Mean(0.1, 0.01), summary.Mean(0.2, 0.01)
+    assert race._outcome(good, bad) == "win"
+    assert race._outcome(bad, good) == "loss"
+    assert race._outcome(good, summary.Mean(0.12, 0.01)) == "tie"
+    assert race._outcome(summary.Mean(0.1, np.nan), summary.Mean(0.12, np.nan)) == "win"
+
+
+def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
+    rules = [("odd-gp@k", "asymptotic"), ("odd-gp@k", "credible"), ("swap@k", "exact")]
+    found = guarantee.guarantee(games[:1], tmp_path, kinds=["near-tie"], games=1, rules=rules, deltas=[0.1], runs=1)
+    settings = summary.grouped(found.rows, "family", "epsilon", "algorithm", "guarantee", "delta")
+    assert len(settings) == 3 * 3  # near ties with two epsilons, the real game
+    assert found.kept
+    exact = [row for row in found.rows if row.guarantee == "exact"]
+    assert not any(guarantee.failed(row) for row in exact)
+    assert (tmp_path / "guarantee.png").exists()
+
+
+def test_a_broken_promise_is_said(games):
+    rows = bench.run(
+        bench.races_of(
+            games[:1], [("odd-gp@k", "asymptotic")], ks=[4], epsilon=0.01, unit="range", deltas=[0.05], runs=10
+        )
+    )
+    wrong = [row._replace(inclusion_exclusion_error=row.value_range) for row in rows]
+    assert guarantee.report(rows)[1]
+    text, kept = guarantee.report(wrong)
+    assert not kept
+    assert "10 of 10" in text
+    assert "a promise was broken" in text
+    only_credible = [row._replace(guarantee="credible") for row in wrong]
+    assert guarantee.report(only_credible)[1]
+
+
+def test_the_paper_has_all_its_parts(games, tmp_path):
+    found = paper.paper(games, tmp_path, runs=2, runs_of_table_1=1, budgets=[50, 100], ks=[1, 3])
+    written = {path.name for path in found.figures}
+    assert written == {f"paper-{part}.png" for part in ("a", "b", "c", "d", "e-local", "e-global")}
+    assert all((tmp_path / name).exists() for name in written)
+    last = next(line for line in found.text.splitlines()[::-1] if line.startswith("diabetes"))
+    assert last.split()[1] == paper.OURS
+    table_1 = found.text[found.text.index("Table 1") :]
+    assert "2976 ± 55" in table_1
+    for row in found.rows:
+        assert row.counting == ("distinct" if row.algorithm == paper.OURS else "calls")
+
+
+def test_curves_are_means_over_games_for_every_run(games):
+    rows = bench.run(bench.cells_of(games[1:], ["cmcs"], ks=[3], budgets=[40, 20], runs=2))
+    points, table = summary.by_run(rows, "inclusion_exclusion_error", "budget")
+    assert points == [20, 40]
+    of_one = [row.inclusion_exclusion_error for row in rows if (row.run, row.budget) == (1, 40)]
+    assert len(of_one) == 2
+    assert table[1, 1] == np.mean(of_one)
+
+
+def test_growth_is_measured_next_to_what_is_claimed(tmp_path):
+    found = scale.scale(
+        tmp_path, algorithms=["cmcs", "kernelshap", "shapiq:permutation"], players=[10, 40], budgets=[100, 200], runs=1
+    )
+    assert len(found.measured) == 3 * 4
+    assert all(m.microseconds > 0 and m.megabytes > 0 and 0 < m.calls <= m.budget for m in found.measured)
+    assert {path.name for path in tmp_path.iterdir()} == {"scale.csv", "scale.txt", "scale.png"}
+
+
+def test_growth_beyond_the_claim_is_marked():
+    def report(power):
+        return scale.report([scale.Measured("players", "cmcs", n, 100, 100, 0.1 * n**power, 1.0) for n in (10, 30, 90)])
+
+    assert "faster than claimed" in report(1.5)
+    assert "faster than claimed" not in report(1.1)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_claims_how_it_grows(algorithm):
+    assert scale.claimed_power(algorithm, "n") in (1, 2)
+    assert scale.claimed_power(algorithm, "T") in (0, 1, 2)
