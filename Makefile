@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types unit browser pictures format confidence reproduce overhead high-order large
-.PHONY: engine cluster peers heavy tables selection clean
+.PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
+.PHONY: engine cluster peers heavy tables selection clean bench-paper bench-race bench-guarantee bench-scale
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -60,9 +60,20 @@ confidence: $(VENV)/.test ## evaluations until confident, with GAMES=dir BASELIN
 reproduce: $(VENV)/.test ## the published figures, with GAMES=dir BASELINES=dir
 	$(BIN)/python benchmarks/reproduce.py --games $(GAMES) --baselines $(BASELINES)
 
-overhead: $(VENV)/.test ## microseconds per access of every algorithm
-	$(BIN)/python benchmarks/overhead.py
-	$(BIN)/python benchmarks/overhead.py --players 1000 --budget 20000 --repeats 1
+RESULTS ?= topshap-bench
+BENCH = OMP_NUM_THREADS=1 $(BIN)/topshap bench
+FOLDERS = $(if $(GAMES),--games $(GAMES)) --out $(RESULTS)
+bench-paper: $(VENV)/.test ## the paper's figures and its Table 1, into RESULTS=dir, with GAMES=dir if there are any
+	$(BENCH) paper $(FOLDERS)
+
+bench-race: $(VENV)/.test ## topshap against the published algorithms, shap and shapiq
+	$(BENCH) race $(FOLDERS)
+
+bench-guarantee: $(VENV)/.test ## how often races that stop by themselves are wrong
+	$(BENCH) guarantee $(FOLDERS)
+
+bench-scale: $(VENV)/.test ## time and memory per access of every algorithm, as players and budgets grow
+	$(BENCH) scale --out $(RESULTS)
 
 high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, with GAMES=dir
 	$(BIN)/python benchmarks/tree_surrogates.py --games $(GAMES)
@@ -75,7 +86,7 @@ $(VENV)/.cluster: $(VENV)/.test
 	touch $@
 
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle tests/test_how_to.py -rA --show-capture=stdout
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle tests/bench tests/test_how_to.py -rA --show-capture=stdout
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py

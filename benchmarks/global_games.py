@@ -13,58 +13,13 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import joblib
 import numpy as np
-from tqdm.auto import tqdm
 
 import topshap
-from topshap.coalitions import from_ids
-from topshap.datasets import NAMES, load_dataset
-from topshap.games import RetrainingGame, TableGame
-
-if TYPE_CHECKING:
-    from topshap.typing import Values
-
-BLOCK = 64
-
-
-def complete_table(game: RetrainingGame, path: Path, *, n_jobs: int, label: str) -> Values:
-    """Return the values of all coalitions, those that the file has from there; all are in the file afterwards."""
-    values = np.full(2**game.n_players, np.nan)
-    if path.exists():
-        with np.load(path, allow_pickle=False) as kept:
-            if str(kept["fingerprint"]) != game.fingerprint:
-                raise SystemExit(f"{path} has another game's values: remove it or choose another folder.")
-            values = kept["values"]
-    missing = np.flatnonzero(np.isnan(values))
-    blocks = [missing[start : start + BLOCK] for start in range(0, len(missing), BLOCK)]
-    tasks = (joblib.delayed(game)(from_ids(block, game.n_players)) for block in blocks)
-    answers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    saved_at = time.monotonic()
-    with tqdm(total=len(values), initial=len(values) - len(missing), desc=label, unit="forest") as bar:
-        for block, answer in zip(blocks, answers, strict=True):
-            values[block] = answer
-            bar.update(len(block))
-            if time.monotonic() - saved_at > 10.0:
-                save(path, values, game)
-                saved_at = time.monotonic()
-    save(path, values, game)
-    return values
-
-
-def save(path: Path, values: Values, game: RetrainingGame) -> None:
-    """Write what is known, in place of the old file and never half of it."""
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        np.savez_compressed(
-            file,
-            values=values,
-            player_names=np.array(game.player_names),
-            fingerprint=np.array(game.fingerprint),
-        )
-    unfinished.replace(path)
+from topshap.bench.tables import trained_table
+from topshap.datasets import NAMES
+from topshap.games import TableGame
 
 
 def report(name: str, game: TableGame, k: int, seconds: float, published: Path | None) -> None:
@@ -95,14 +50,10 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=3)
     parser.add_argument("--n-jobs", type=int, default=-1)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
     for name in options.games:
-        X, y, task = load_dataset(name, folder=options.folder)
-        game = RetrainingGame.random_forest(X, y, task=task)
         start = time.perf_counter()
-        values = complete_table(game, options.out / f"{name}.npz", n_jobs=options.n_jobs, label=name)
-        seconds = time.perf_counter() - start
-        report(name, TableGame(values, game.player_names), options.k, seconds, options.published)
+        game, _ = trained_table(name, options.out, n_jobs=options.n_jobs, datasets=options.folder)
+        report(name, game, options.k, time.perf_counter() - start, options.published)
 
 
 if __name__ == "__main__":

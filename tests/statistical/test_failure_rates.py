@@ -1,4 +1,4 @@
-"""How often races that stop by themselves are wrong: a small slice of what benchmarks/hard_games.py prints.
+"""How often races that stop by themselves are wrong: a small slice of what `topshap bench guarantee` prints.
 
 All seeds are fixed. With delta = 0.1 and 16 runs a rule that is just right is wrong 1.6 times on average, and more than
 5 times with a probability of 0.3%; those tested here are meant to be cautious.
