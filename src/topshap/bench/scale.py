@@ -2,9 +2,9 @@
 
 The game adds up the weights of the players, so its Shapley values are known at any size, and the time inside it is
 taken off. One process, one run after the other, the quickest of several; the memory is the peak that Python allocated
-in a run of its own. The slope is that of the upper half of the points in a log-log plot. Next to it stands the power that
-the algorithm claims in its docstring ("Overhead per evaluation: O(...)"), and a mark where the slope is above the claim
-by more than `SLACK`. Once a run takes longer than a limit, an algorithm is not run on anything larger.
+in a run of its own. The slope is that of the upper half of the points in a log-log plot. Next to it stands the power
+that the algorithm claims in its docstring ("Overhead per evaluation: O(...)"), and a mark where the slope is above the
+claim by more than `SLACK`. Once a run takes longer than a limit, an algorithm is not run on anything larger.
 """
 
 from __future__ import annotations
