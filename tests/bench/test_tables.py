@@ -51,6 +51,15 @@ def test_trained_tables_are_sources_of_the_family_global(tmp_path, monkeypatch):
     assert found == sources.from_folder(tmp_path)
 
 
+def test_games_that_were_tuned_on_can_be_left_out(tmp_path):
+    for family, names in (("a", "123"), ("b", "45")):
+        (tmp_path / family).mkdir()
+        for name in names:
+            TableGame([0.0, 1.0]).save(tmp_path / family / f"{name}.npz")
+    assert [source.name for source in sources.from_folder(tmp_path)] == ["1", "2", "3", "4", "5"]
+    assert [source.name for source in sources.from_folder(tmp_path, unseen=True)] == ["2", "5"]
+
+
 def test_a_name_that_says_nothing_is_refused():
     with pytest.raises(ParameterError, match="a synthetic game"):
         sources.Source("synthetic", "chess-12").open()

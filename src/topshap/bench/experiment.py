@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import nullcontext
 from functools import partial
@@ -22,7 +23,7 @@ from topshap.identify import identify
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from topshap.bench.sources import Opened, Source
     from topshap.typing import Values
@@ -131,12 +132,30 @@ def run(
         missing = [pair for pair in wanted if (pair[1], _version(pair[1].algorithm)) not in known]
         chunks = [missing[start : start + CHUNK] for start in range(0, len(missing), CHUNK)]
         with _bar(len(wanted), len(wanted) - len(missing), shown=progress) as bar:
-            for rows in in_order(partial(run_chunk, seed=seed), chunks, n_jobs):
+            for rows in _run_all(chunks, seed, n_jobs):
                 table.add(rows)
                 known.update({(row.cell, row.version): row for row in rows})
                 if bar is not None:
                     bar.update(len(rows))
     return [known[cell, _version(cell.algorithm)] for _, cell in wanted]
+
+
+def _run_all(chunks: Sequence[Sequence[tuple[Source, Cell]]], seed: int, n_jobs: int | None) -> Iterator[list[Row]]:
+    """Yield the rows of the chunks in their order, by workers as joblib's context says.
+
+    On a dask cluster the chunks are futures of its own, since joblib's generator waits for ever for those it submits.
+    """
+    joblib = sys.modules.get("joblib")  # without it there is no context
+    backend: Any = None if joblib is None else joblib.parallel.get_active_backend()[0]
+    if type(backend).__name__ != "DaskDistributedBackend":
+        yield from in_order(partial(run_chunk, seed=seed), chunks, n_jobs)
+        return
+    futures = backend.client.map(run_chunk, chunks, seed=seed, pure=False)
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        backend.client.cancel(futures)
 
 
 def run_chunk(pairs: Sequence[tuple[Source, Cell]], seed: int) -> list[Row]:

@@ -34,6 +34,10 @@ KS = (1, 3, 5, 7)
 ADDED = 0.001
 """Added to errors before they are divided, as parts of the range: differences below it hardly matter."""
 
+ABOUT = f"""errors are inclusion-exclusion errors in thousandths of the range; {OURS} is topshap's
+its parameters were tuned on every second published table of each family, the first, the third and so on: --unseen
+leaves these out"""
+
 
 class Race(NamedTuple):
     """What a race was run on and came to."""
@@ -89,7 +93,7 @@ def report(rows: Sequence[Row]) -> str:
     """Return the report: for every family, and for all games, a line for each algorithm."""
     families = grouped(rows, "family")
     named = {name: group for (name,), group in families.items()}
-    parts = [circumstances(), f"errors are inclusion-exclusion errors in thousandths of the range; {OURS} is topshap's"]
+    parts = [circumstances(), ABOUT]
     for name, group in ({**named, "all games": list(rows)} if len(named) > 1 else named).items():
         settings = {(row.k, row.budget) for row in group}
         title = f"{name}: {len(grouped(group, 'family', 'game'))} games, k in {sorted({k for k, _ in settings})}, "

@@ -83,8 +83,16 @@ def _opened(source: Source) -> Opened:
     return Opened(game, game.shapley_values(), (game.fingerprint or "")[:12])
 
 
-def from_folder(folder: str | os.PathLike[str]) -> list[Source]:
+def from_folder(folder: str | os.PathLike[str], *, unseen: bool = False) -> list[Source]:
     """Return the games in ``folder/FAMILY/*.npz``, by family and name.
+
+    Parameters
+    ----------
+    folder
+        Where the families are.
+    unseen
+        Whether to leave out every second game of each family, beginning with the first: in the published tables these
+        are the games that the parameters of `odd-gp` were tuned on.
 
     Examples
     --------
@@ -99,7 +107,9 @@ def from_folder(folder: str | os.PathLike[str]) -> list[Source]:
     paths = sorted(Path(folder).glob("*/*.npz"))
     if not paths:
         refuse("folder", str(folder), owner="from_folder", must_be="a folder with files FAMILY/*.npz")
-    return [Source(path.parent.name, path.stem, path.resolve()) for path in paths]
+    sources = [Source(path.parent.name, path.stem, path.resolve()) for path in paths]
+    families = [[s for s in sources if s.family == family] for family in dict.fromkeys(s.family for s in sources)]
+    return [source for family in families for source in family[1 if unseen else 0 :: 2 if unseen else 1]]
 
 
 def trained(folder: Path, names: tuple[str, ...] = TRAINED, *, n_jobs: int | None = None) -> list[Source]:

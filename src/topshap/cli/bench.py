@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from topshap.errors import ParameterError
+
 if TYPE_CHECKING:
     from topshap.bench import Source
 
@@ -36,6 +38,7 @@ def race(
     jobs: int = JOBS,
     quick: bool = QUICK,
     seed: int = SEED,
+    unseen: bool = typer.Option(default=False, help="Leave out the published tables that odd-gp was tuned on."),
 ) -> None:
     """Race topshap against the published algorithms, shap and shapiq at equal distinct evaluations.
 
@@ -45,7 +48,7 @@ def race(
     from topshap.bench.race import race as run_race  # noqa: PLC0415
 
     settings: dict[str, Any] = {"budgets": (100, 500), "ks": (3,)} if quick else {"budgets": BUDGETS, "ks": KS}
-    sources = _sources(games, out, jobs, quick=quick, synthetic=True)
+    sources = _sources(games, out, jobs, quick=quick, synthetic=True, unseen=unseen)
     done = run_race(sources, out, runs=runs or (2 if quick else 10), **settings, **_how(jobs, seed))
     _say(done.text, out, "race.csv", "race.txt", "race.png")
 
@@ -125,12 +128,16 @@ def scale(
     _say(done.text, out, "scale.csv", "scale.txt", "scale.png")
 
 
-def _sources(games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False) -> list[Source]:
+def _sources(
+    games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False, unseen: bool = False
+) -> list[Source]:
     """Return the games of a folder, or those that the package makes; a few of each family if it is to be quick."""
     from topshap import bench  # noqa: PLC0415
 
+    if unseen and games is None:
+        raise ParameterError("--unseen is about published tables: it needs --games.")
     if games is not None:
-        sources = bench.from_folder(games)
+        sources = bench.from_folder(games, unseen=unseen)
     else:
         names = ("diabetes",) if quick else ("diabetes", "wine")
         sources = bench.trained(out / "tables", names, n_jobs=jobs) + (bench.synthetic() if synthetic else [])
