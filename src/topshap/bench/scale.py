@@ -34,6 +34,8 @@ PLAYERS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BUDGETS = (500, 1000, 2000, 4000, 8000, 16_000)
 BUDGET, N_PLAYERS = 2000, 100
 """The budget while the players vary, and the players while the budget varies."""
+EXTERNAL_PLAYERS = 100
+"""The largest game that other packages are run on: some of them take an array of budget x n**2 numbers."""
 SLACK = 0.3
 K = 5
 
@@ -126,7 +128,7 @@ def scale(
 
 def _growing(axis: str, name: str, settings: Sequence[tuple[int, int]], runs: int, limit: float) -> Iterator[Measured]:
     """Yield what an algorithm takes at larger and larger sizes, as far as it can and may run."""
-    largest = ALGORITHMS[name].max_players if name in ALGORITHMS else None
+    largest = ALGORITHMS[name].max_players if name in ALGORITHMS else EXTERNAL_PLAYERS
     _run(name, TimedGame(10), 100, 0)  # what is loaded and compiled at the first call is not its growth
     for n, budget in settings:
         if largest is not None and n > largest:
