@@ -14,7 +14,14 @@ from topshap.errors import TopshapError
 if TYPE_CHECKING:
     import typer
 
-MODULES = ["topshap.cli.demo", "topshap.cli.show", "topshap.cli.store"]
+MODULES = [
+    "topshap.cli.demo",
+    "topshap.cli.select",
+    "topshap.cli.explain",
+    "topshap.cli.identify",
+    "topshap.cli.show",
+    "topshap.cli.store",
+]
 """The modules with commands."""
 
 
