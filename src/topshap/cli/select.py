@@ -10,7 +10,7 @@ import typer
 import topshap
 from topshap._extras import import_extra
 from topshap.cli.models import Model, make_model
-from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
+from topshap.cli.running import Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
 from topshap.cli.tables import Task, read_table, trainable
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FOLDS = 3
 """How many splits a model is scored on."""
+PER_COLUMN = 20
+"""How many sets are tried per column where nothing else is said: each takes as many models as there are folds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +35,9 @@ def select(
     model: Annotated[Model, typer.Option(help="What is trained on each set of columns.")] = Model.forest,
     task: Annotated[Task | None, typer.Option(help="What the target is, if not what is inferred.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
-    budget: Budget = None,
+    budget: Annotated[
+        int | None, typer.Option(help=f"How many sets of columns to try; {PER_COLUMN} per column if not --epsilon.")
+    ] = None,
     epsilon: Epsilon = None,
     delta: Delta = 0.05,
     report: Report = None,
@@ -58,6 +62,8 @@ def select(
     outcome = Outcome(as_json, report, store)
     X, y, task, said = trainable(read_table(data), target, drop or [], task, path=data, rows_a_class=FOLDS)
     score = "accuracy" if task is Task.classification else "R^2"
+    if budget is None and epsilon is None:
+        budget = min(PER_COLUMN * X.shape[1], 2 ** X.shape[1])
     outcome.say(f"{said}\nA {model} model is scored by {score} in {FOLDS} folds, on sets of {X.shape[1]} columns.\n")
 
     def race() -> TopK:
