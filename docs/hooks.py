@@ -1,4 +1,4 @@
-"""What mkdocs does while it builds the site: every script of the gallery is run, and stands there with what it printed."""
+"""What mkdocs does while it builds the site: it runs every script of the gallery, and shows what it printed."""
 
 from __future__ import annotations
 
