@@ -47,7 +47,7 @@ def main() -> None:
     """Run the command; what topshap refuses is said in one line, and the exit code is 1."""
     try:
         build()()
-    except (TopshapError, ImportError) as error:
+    except (TopshapError, ImportError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         sys.exit(1)
 
