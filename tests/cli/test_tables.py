@@ -63,6 +63,7 @@ def test_a_bad_file_says_the_line(tmp_path, content, message):
         ("t.parquet", b"a,b\n1,2\n", "cannot be read as parquet"),
         ("t.xlsx", b"", "ends in .csv, .csv.gz, .parquet"),
     ],
+    ids=["cut short", "not zipped", "not parquet", "another kind"],  # the bytes of gzip hold the time
 )
 def test_what_is_no_table_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
