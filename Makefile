@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
-.PHONY: engine cluster peers heavy tables selection clean bench-paper bench-race bench-guarantee bench-scale
+.PHONY: engine cluster peers heavy tables selection docs clean bench-paper bench-race bench-guarantee bench-scale
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -47,6 +47,13 @@ browser: $(VENV)/.browser ## the report in a real Chromium, which is installed i
 
 pictures: $(VENV)/.test ## the pictures of the README, into docs/images
 	$(BIN)/python docs/pictures.py
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
+	touch $@
+
+docs: $(VENV)/.docs ## the site, into site; the scripts of the gallery are run for it
+	OMP_NUM_THREADS=1 $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -113,4 +120,4 @@ selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real dat
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site

@@ -213,6 +213,13 @@ def test_importing_topshap_imports_no_extra():
     assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "tqdm", "matplotlib"} & set(run.stdout.split())
 
 
+def test_importing_topshap_waits_for_no_part_of_scipy():
+    code = "import sys, topshap; print(*{name for name in sys.modules if name.startswith('scipy.')})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.special"} & set(run.stdout.split())
+    assert "algorithms" in dir(topshap)
+
+
 def test_additive_games_survive_the_way_through_shapiq():
     pytest.importorskip("shapiq")
     game = from_shapiq(to_shapiq(AdditiveGame([3.0, 1.0], baseline=2.0)))

@@ -1,6 +1,9 @@
 """What the README shows is true."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import topshap
@@ -21,11 +24,15 @@ def test_every_python_block_runs(capsys):
     assert "Top 3 of 10 players" in capsys.readouterr().out
 
 
-def test_every_shell_command_is_a_make_target():
+def test_every_shell_command_is_a_make_target_or_runs(tmp_path):
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    commands = [line.split("#")[0].split() for block in blocks("bash") for line in block.splitlines()]
-    assert [command[1] for command in commands] == ["demo", "test"]
-    assert all(command[0] == "make" and command[1] in targets for command in commands)
+    commands = [shlex.split(line, comments=True) for block in blocks("bash") for line in block.splitlines()]
+    made = [command[1:] for command in commands if command[0] == "make"]
+    assert {"demo", "test"} <= {name for names in made for name in names} <= targets
+    for program, *arguments in commands:
+        assert program in ("make", "pip", "topshap")
+        if program == "topshap":
+            subprocess.run([Path(sys.executable).with_name(program), *arguments], cwd=tmp_path, check=True)
 
 
 def test_the_table_names_every_algorithm():

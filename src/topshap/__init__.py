@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topshap import adapters, algorithms, datasets, errors, exact, games, metrics, show, stopping, theory
+from topshap import adapters, datasets, errors, exact, games, metrics, show, stopping, theory
 from topshap.aidentify import aidentify
 from topshap.errors import (
     EvaluationError,
@@ -23,6 +24,7 @@ from topshap.race import Race
 from topshap.result import TopK
 
 if TYPE_CHECKING:
+    from topshap import algorithms
     from topshap.selection import TopKSelector
 
 __version__ = "0.1.0"
@@ -59,8 +61,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "algorithms":  # with most of scipy, which takes longer to import than all of topshap
+        return import_module("topshap.algorithms")
     if name == "TopKSelector":  # a scikit-learn class, so scikit-learn is imported only by those who use it
         from topshap.selection import TopKSelector  # noqa: PLC0415
 
         return TopKSelector
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

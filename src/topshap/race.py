@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap._validation import check_choice, check_int, check_names, check_rng, check_values, check_within
-from topshap.algorithms import Task
 from topshap.errors import RaceError
 from topshap.exact import shapley_from_table
 from topshap.history import Recorder
@@ -22,7 +21,7 @@ from topshap.terms import agree, algorithm_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from topshap.algorithms import Algorithm, Rounds
+    from topshap.algorithms import Algorithm, Rounds, Task
     from topshap.ledger import Counting
     from topshap.oracle.store import Store
     from topshap.result import Stopped
@@ -298,6 +297,8 @@ class Race:
     def _start(self, ends: Values) -> Rounds:
         empty, grand = ends.tolist()
         confidence = self._terms.confidence
+        from topshap.algorithms import Task  # noqa: PLC0415 - loaded by now, and not when topshap is imported
+
         task = Task(
             n=self.n_players,
             k=self.k,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from topshap import promise
 from topshap._extras import import_extra
@@ -152,7 +152,7 @@ class TopK:
         deviation = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self._shared_covariance(), 0.0))
         certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
         z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
-        probability: Matrix = ndtr(np.where(np.isnan(z), 0.0, z))
+        probability: Matrix = scipy.special.ndtr(np.where(np.isnan(z), 0.0, z))
         return probability
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from topshap import algorithms
 from topshap._validation import check_choice, check_int, check_probability, check_range, check_real, refuse
 from topshap.stopping import GUARANTEES, Budget, Confidence, Criterion, Exhausted, When
 
@@ -120,6 +119,8 @@ def default_budget(n_players: int) -> int:
 
 def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, owner: str) -> Algorithm[Any]:
     """Return the algorithm to run: the one that was asked for, if it can keep the terms."""
+    from topshap import algorithms  # noqa: PLC0415 - with most of scipy, which importing topshap does not wait for
+
     auto = isinstance(algorithm, str) and algorithm == "auto"
     asked_for = None if auto else algorithms.make(algorithm, owner=owner)
     if terms.enumerates:

@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from topshap._validation import check_int, check_real
 from topshap.exact import check_table, coalition_sizes, n_players_of, shapley_from_table
@@ -184,7 +184,7 @@ def _chance_of_swap(phi: Values, squares: Matrix, rounds: int) -> Matrix:
     # Where s is zero, z is infinite, and zero for tied players: between these it is a matter of chance.
     with np.errstate(all="ignore"):
         z = np.where(gap == 0.0, 0.0, math.sqrt(rounds) * gap / np.sqrt(squares))
-    chance: Matrix = ndtr(z)
+    chance: Matrix = scipy.special.ndtr(z)
     return chance
 
 

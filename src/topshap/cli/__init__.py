@@ -14,7 +14,15 @@ from topshap.errors import TopshapError
 if TYPE_CHECKING:
     import typer
 
-MODULES = ["topshap.cli.bench", "topshap.cli.demo", "topshap.cli.show", "topshap.cli.store"]
+MODULES = [
+    "topshap.cli.demo",
+    "topshap.cli.select",
+    "topshap.cli.explain",
+    "topshap.cli.identify",
+    "topshap.cli.bench",
+    "topshap.cli.show",
+    "topshap.cli.store",
+]
 """The modules with commands."""
 
 
@@ -40,7 +48,7 @@ def main() -> None:
     """Run the command; what topshap refuses is said in one line, and the exit code is 1."""
     try:
         build()()
-    except (TopshapError, ImportError) as error:
+    except (TopshapError, ImportError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         sys.exit(1)
 

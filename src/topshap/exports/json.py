@@ -22,9 +22,13 @@ _ARRAYS = {"players": np.intp, "estimates": np.float64, "std_errors": np.float64
 
 
 def save(top: TopK, path: str | os.PathLike[str]) -> None:
-    """Write a result to a JSON file; numbers that JSON does not have are written as text ("nan", "inf")."""
-    text = json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    """Write a result to a JSON file."""
+    Path(path).write_text(as_text(top) + "\n", encoding="utf-8")
+
+
+def as_text(top: TopK) -> str:
+    """Return a result as JSON; numbers that JSON does not have are written as text ("nan", "inf")."""
+    return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str]) -> TopK:

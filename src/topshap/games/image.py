@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+import scipy
 
 from topshap._extras import import_extra
 from topshap._validation import Words, check_int, refuse
@@ -145,7 +145,7 @@ def _filled(image: NDArray[Any], fill: Any, *, owner: str) -> NDArray[Any]:
             filled = np.broadcast_to(image.mean(axis=(0, 1)), image.shape)
         else:
             width = max(image.shape[:2]) / 10.0
-            filled = gaussian_filter(image.astype(np.float64), sigma=(width, width, 0.0)[: image.ndim])
+            filled = scipy.ndimage.gaussian_filter(image.astype(np.float64), sigma=(width, width, 0.0)[: image.ndim])
     else:
         try:
             filled = np.broadcast_to(np.asarray(fill, dtype=np.float64), image.shape)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 if TYPE_CHECKING:
     from topshap.statistics.standing import Standing
@@ -22,7 +22,7 @@ def two_sided_quantile(level: float) -> float:
     >>> round(two_sided_quantile(0.05), 2)
     1.96
     """
-    return float(ndtri(1.0 - level / 2.0))
+    return float(scipy.special.ndtri(1.0 - level / 2.0))
 
 
 def clt_interval(standing: Standing, level: float) -> tuple[Values, Values]:

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+import scipy
 
 if TYPE_CHECKING:
     from topshap.typing import Values
@@ -46,7 +46,7 @@ def student_multiplier(normal: Values, freedom: Values) -> Values:
     >>> student_multiplier(np.array([4.0, 4.0]), np.array([6.0, 1000.0])).round(2)
     array([9.84, 4.02])
     """
-    quantile: Values = -stdtrit(freedom, ndtr(-normal))
+    quantile: Values = -scipy.special.stdtrit(freedom, scipy.special.ndtr(-normal))
     return quantile
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from topshap._validation import check_int, check_probability, check_real
 from topshap.stopping.rules import NEARLY_DONE, part_sampled
@@ -102,4 +102,4 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
         variance = np.where(variance > 0.0, variance, apart)
     certain = np.where(ahead >= 0.0, np.inf, -np.inf)
     z = np.divide(ahead, np.sqrt(variance), out=certain, where=variance != 0.0)
-    return float(ndtr(-z).sum())
+    return float(scipy.special.ndtr(-z).sum())

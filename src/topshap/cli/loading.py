@@ -1,0 +1,50 @@
+"""Objects of the user's own, named as ``module:name``."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from topshap.errors import ParameterError
+
+
+def load_object(spec: str, *, what: str) -> Any:
+    """Return what ``module:name`` names; the module is looked for in the current folder too.
+
+    Examples
+    --------
+    >>> load_object("math:sqrt", what="--predict")(9.0)
+    3.0
+    >>> load_object("math:sqr", what="--predict")
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: There is no 'sqr' in the module 'math'. Did you mean 'sqrt'?
+    """
+    module_name, colon, name = spec.partition(":")
+    if not (module_name and colon and name):
+        pickled = " No pickle is loaded unless --trust-pickle names it." if Path(spec).is_file() else ""
+        raise ParameterError(f"{what} must be module:name, such as my_code:my_function. Got {spec!r} instead.{pickled}")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise ParameterError(f"The module {module_name!r} cannot be imported: {error}") from error
+        raise ParameterError(f"There is no module {module_name!r}, neither installed nor in this folder.") from error
+    except Exception as error:
+        raise ParameterError(f"The module {module_name!r} cannot be imported: {_in_one_line(error)}") from error
+    try:
+        return attrgetter(name)(module)
+    except AttributeError as error:
+        near = get_close_matches(name, dir(module), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(f"There is no {name!r} in the module {module_name!r}.{hint}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

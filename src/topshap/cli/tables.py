@@ -1,0 +1,211 @@
+"""Tables from files: read whole or refused with the line that is wrong, and columns that are there or nearly so."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from topshap._extras import import_extra
+from topshap.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+MOST_CLASSES = 10
+"""A target of whole numbers is taken for classes if it has at most this many different ones."""
+_READABLE = (".csv", ".csv.gz", ".parquet")
+
+
+class Task(StrEnum):
+    """What a target is: classes or numbers."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+class Trainable(NamedTuple):
+    """What a model is trained on, and what was inferred and left out, in words."""
+
+    X: pd.DataFrame
+    y: Any
+    task: Task
+    said: str
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    r"""Read a .csv, .csv.gz or .parquet file; what is wrong with it is said with the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "data.csv"
+    >>> _ = path.write_text("age,price\n3,10\n4\n")
+    >>> read_table(path)
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
+    """
+    if not path.is_file():
+        raise ParameterError(f"There is no file {str(path)!r}.")
+    name = path.name.lower()
+    if not name.endswith(_READABLE):
+        raise ParameterError(f"A table is read from a file that ends in {', '.join(_READABLE)}. Got {str(path)!r}.")
+    frame: pd.DataFrame = _read_parquet(path) if name.endswith(".parquet") else _read_csv(path)
+    if len(frame) == 0:
+        raise ParameterError(f"{str(path)!r} has a header and no rows.")
+    return frame
+
+
+def column(frame: pd.DataFrame, name: str, path: Path) -> str:
+    """Return the name of a column that is there; of one that is not, say the nearest."""
+    if name in frame.columns:
+        return name
+    by_lower = {str(each).lower(): str(each) for each in frame.columns}
+    near = get_close_matches(name.lower(), by_lower, n=1)
+    columns = ", ".join(map(str, frame.columns[:20])) + (", ..." if len(frame.columns) > 20 else "")
+    hint = f"Did you mean {by_lower[near[0]]!r}?" if near else f"It has {columns}."
+    raise ParameterError(f"There is no column {name!r} in {str(path)!r}. {hint}")
+
+
+def without(frame: pd.DataFrame, columns: Iterable[str], path: Path) -> pd.DataFrame:
+    """Return the table without some columns; there has to be one left."""
+    rest = frame.drop(columns=[column(frame, name, path) for name in columns])
+    if rest.shape[1] == 0:
+        raise ParameterError(f"{str(path)!r} has no column left to look at.")
+    return rest
+
+
+def trainable(
+    frame: pd.DataFrame, target: str, drop: list[str], task: Task | None, *, path: Path, rows_a_class: int = 1
+) -> Trainable:
+    """Return features and target of a table, the task if it is not given, and in words what was inferred.
+
+    Rows without a target are left out, which is said. The index keeps the number of each row in the file.
+    """
+    target = column(frame, target, path)
+    known = frame[frame[target].notna()]
+    y = known[target]
+    if y.nunique() < 2:
+        raise ParameterError(f"The column {target!r} of {str(path)!r} has to have different values to be predicted.")
+    said = f"{target!r} has {y.nunique()} different values: {task or task_of(y)}."
+    said += "" if task else " If that is wrong, use --task."
+    task = task or task_of(y)
+    if len(known) < len(frame):
+        said += f" Rows without it are left out: {len(frame) - len(known)} of {len(frame)}."
+    if task is Task.regression and y.dtype.kind not in "iuf":
+        raise ParameterError(f"The column {target!r} of {str(path)!r} has to have numbers for a regression.")
+    rarest = y.value_counts().index[-1]
+    if task is Task.classification and (y == rarest).sum() < rows_a_class:
+        raise ParameterError(
+            f"Every class of {target!r} needs at least {rows_a_class} rows. Got {(y == rarest).sum()} of {rarest!r}."
+        )
+    X = as_features(without(known, [target, *drop], path))
+    return Trainable(X, y.to_numpy(dtype=np.float64 if task is Task.regression else None), task, said)
+
+
+def task_of(target: pd.Series[Any]) -> Task:
+    """Return which kind of task a target makes: few whole numbers, and whatever is no number, are classes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> str(task_of(pd.Series([0, 1, 1]))), str(task_of(pd.Series([0.5, 1.0, 2.0])))
+    ('classification', 'regression')
+    """
+    if target.dtype.kind not in "iuf":
+        return Task.classification
+    numbers = target.to_numpy(dtype=np.float64)
+    whole = bool((numbers == np.round(numbers)).all())
+    return Task.classification if whole and target.nunique() <= MOST_CLASSES else Task.regression
+
+
+def as_features(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return columns as models here take them: numbers as floats, dates as days, all others as text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_features(pd.DataFrame({"old": [True, None], "rooms": [3, 4]})).to_dict("list")
+    {'old': ['True', nan], 'rooms': [3.0, 4.0]}
+    """
+    pandas = import_extra("pandas", extra="pandas", needed_by="reading a table")
+    return pandas.DataFrame({name: _as_feature(pandas, frame[name]) for name in frame.columns})
+
+
+def _as_feature(pandas: Any, values: Any) -> Any:
+    if values.dtype.kind in "iuf":
+        return pandas.Series(values.to_numpy(dtype=np.float64, na_value=np.nan), index=values.index)
+    if values.dtype.kind == "M":
+        start = pandas.Timestamp(0, tz=getattr(values.dtype, "tz", None))
+        return (values - start) / pandas.Timedelta(days=1)
+    texts = [np.nan if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
+    return pandas.Series(texts, index=values.index, dtype=object)
+
+
+def _read_parquet(path: Path) -> Any:
+    pandas = import_extra("pandas", extra="pandas", needed_by="reading a table")
+    import_extra("pyarrow", extra="parquet", needed_by="reading a .parquet file")
+    try:
+        return pandas.read_parquet(path).reset_index(drop=True)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"{str(path)!r} cannot be read as parquet: {' '.join(str(error).split())}") from error
+
+
+def _read_csv(path: Path) -> Any:
+    pandas = import_extra("pandas", extra="pandas", needed_by="reading a table")
+    text = _text_of(path)
+    _check_lines(text, path)
+    return pandas.read_csv(io.StringIO(text), index_col=False, low_memory=False)
+
+
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    if path.name.lower().endswith(".gz"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ParameterError(f"{str(path)!r} is no whole gzip file: {error}") from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ParameterError(f"Line {line} of {str(path)!r} is not UTF-8 text.") from error
+
+
+def _check_lines(text: str, path: Path) -> None:
+    """Refuse lines that do not fit the header: pandas fills up short ones, and renames columns of the same name."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    first = 1
+    try:
+        for fields in reader:
+            if fields and not header:
+                header = fields
+                _check_header(header, first, path)
+            elif fields and len(fields) != len(header):
+                has = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+                raise ParameterError(f"Line {first} of {str(path)!r} has {has}, and the header has {len(header)}.")
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise ParameterError(f"Line {first} of {str(path)!r} cannot be read: {error}.") from error
+    if not header:
+        raise ParameterError(f"{str(path)!r} is empty.")
+
+
+def _check_header(header: list[str], line: int, path: Path) -> None:
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has more than one column {twice!r}.")
+    if len(header) == 1:
+        hint = "Fields are separated by commas."
+        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has a single column {header[0]!r}. {hint}")

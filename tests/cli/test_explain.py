@@ -1,0 +1,74 @@
+"""topshap explain."""
+
+import json
+import pickle
+
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import topshap
+
+PREDICT = "def predict(frame):\n    return 2.0 * frame['rooms'].fillna(0.0) + (frame['city'] == 'Wien')\n"
+
+
+def test_a_number_is_explained(folder, run):
+    result = run("explain", "houses.csv", "--target", "price", "--drop", "dear", "--row", 17, "-k", 2)
+    assert result.exit_code == 0, result.exception
+    assert "was trained on the other 119 rows" in result.output
+    assert "Explained: predict." in result.output
+    assert "Top 2 of 5 players" in result.output
+
+
+def test_the_predicted_class_is_explained_unless_another_is_named(folder, run):
+    arguments = ["explain", "houses.csv", "--target", "dear", "--drop", "price", "--row", 17, "-k", 2, "--json"]
+    said, found = {}, {}
+    for output in ("yes", "no", None):
+        result = run(*arguments, *(["--output", output] if output else []))
+        assert result.exit_code == 0, result.exception
+        said[output], found[output] = result.stderr, json.loads(result.stdout)
+    predicted = said[None].partition("Predicted: ")[2].partition(".")[0]
+    assert found[None] == found[predicted]
+    assert found["yes"]["estimates"] == pytest.approx([-each for each in found["no"]["estimates"]], abs=1e-9)
+    assert "predict_proba of class 'no'" in said["no"]
+
+
+def test_a_function_of_your_own(folder, run, monkeypatch):
+    (folder / "my_prices.py").write_text(PREDICT)
+    monkeypatch.syspath_prepend(folder)
+    arguments = ["--row", 1, "-k", 1, "--predict", "my_prices:predict", "--report", "row.html"]
+    result = run("explain", "houses.csv", *arguments)
+    assert result.exit_code == 0, result.exception
+    assert "The model is my_prices:predict." in result.output
+    assert "1  rooms" in result.output
+    assert "row 1 of houses.csv" in (folder / "row.html").read_text(encoding="utf-8")
+
+
+def test_a_pickle_is_loaded_only_where_it_is_named(folder, run, houses):
+    model = LinearRegression().fit(houses[["noise", "price"]], houses["price"])
+    (folder / "model.pkl").write_bytes(pickle.dumps(model))
+    houses[["noise", "price"]].to_csv("numbers.csv", index=False)
+    arguments = ["explain", "numbers.csv", "--row", 0, "-k", 1]
+    refused = run(*arguments, "--predict", "model.pkl")
+    assert "No pickle is loaded unless --trust-pickle names it" in str(refused.exception)
+    result = run(*arguments, "--trust-pickle", "model.pkl")
+    assert result.exit_code == 0, result.exception
+    assert "1  price" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--row", "120", "--target", "price"], "are 0 to 119. Got --row 120"),
+        (["--row", "0"], "--target, or which model to use by --predict"),
+        (["--row", "0", "--target", "dear", "--output", "perhaps"], "one of the classes, no, yes. Got 'perhaps'"),
+        (["--row", "0", "--target", "price", "--output", "perhaps"], "--output is a position"),
+        (["--row", "0", "--trust-pickle", "none.pkl"], "There is no file 'none.pkl'"),
+        (["--row", "0", "--trust-pickle", "houses.csv"], "'houses.csv' cannot be loaded"),
+        (["--row", "0", "--trust-pickle", "none.pkl", "--predict", "a:b"], "give one of them"),
+    ],
+)
+def test_what_cannot_be_done_is_said(folder, run, arguments, message):
+    result = run("explain", "houses.csv", *arguments)
+    assert isinstance(result.exception, topshap.ParameterError)
+    with pytest.raises(topshap.ParameterError, match=message):
+        raise result.exception

@@ -1,0 +1,95 @@
+"""topshap select."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import topshap
+
+
+@pytest.mark.parametrize(("model", "target"), [("forest", "price"), ("linear", "dear"), ("boosting", "dear")])
+def test_the_columns_that_carry_the_target_are_found(folder, run, model, target):
+    other = {"price": "dear", "dear": "price"}[target]
+    arguments = ["--target", target, "--drop", other, "-k", 2, "--model", model, "--budget", 16]
+    result = run("select", "houses.csv", *arguments)
+    assert result.exit_code == 0, result.exception
+    kind = "regression" if target == "price" else "classification"
+    assert f": {kind}. If that is wrong, use --task." in result.output
+    assert f"A {model} model is scored by {'R^2' if target == 'price' else 'accuracy'}" in result.output
+    lines = [line.split() for line in result.output.splitlines()]
+    assert {line[1] for line in lines if line[:1] in (["1"], ["2"])} == {"rooms", "city"}
+
+
+def test_a_report_a_store_and_json(folder, run, houses):
+    houses.to_parquet("houses.parquet")
+    arguments = ["select", "houses.parquet", "--target", "price", "--drop", "dear", "-k", 2, "--model", "linear"]
+    arguments += ["--store", "run.db", "--budget", 16]
+    first = run(*arguments, "--report", "houses.html", "--json")
+    assert first.exit_code == 0, first.exception
+    assert "regression" in first.stderr
+    assert "Which columns of houses.parquet carry price?" in (folder / "houses.html").read_text(encoding="utf-8")
+    (folder / "result.json").write_text(first.stdout)
+    top = topshap.load("result.json")
+    assert set(top.names) == {"rooms", "city"}
+    with topshap.Store(folder / "run.db") as store:
+        assert store.info().evaluations == 16
+    again = run(*arguments, "--json", "--jobs", 2)
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+    assert run("show", "result.json").output == f"{top}\n"
+
+
+def test_it_stops_by_itself(folder, run):
+    arguments = [
+        "--target",
+        "price",
+        "--drop",
+        "dear",
+        "--drop",
+        "id",
+        "-k",
+        2,
+        "--model",
+        "linear",
+        "--epsilon",
+        0.2,
+        "--delta",
+        0.1,
+    ]
+    result = run("select", "houses.csv", *arguments, "--json")
+    assert result.exit_code == 0, result.exception
+    found = json.loads(result.stdout)
+    assert found["stopped"] in ("confident", "exact")
+    assert (found["epsilon"], found["delta"], found["budget"]) == (0.2, 0.1, None)
+
+
+def test_another_store_is_refused(folder, run):
+    arguments = ["select", "houses.csv", "--target", "price", "-k", 2, "--model", "linear", "--budget", 4]
+    assert run(*arguments, "--store", "run.db").exit_code == 0
+    refused = run(*arguments, "--store", "run.db", "--drop", "noise")
+    assert isinstance(refused.exception, topshap.StoreError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["houses.csv", "--target", "prise"], "There is no column 'prise'.*Did you mean 'price'"),
+        (["houses.csv", "--target", "price", "--drop", "rom"], "There is no column 'rom'.*Did you mean 'rooms'"),
+        (["house.csv", "--target", "price"], "There is no file 'house.csv'"),
+        (["houses.csv", "--target", "price", "-k", "9"], r"'k' parameter of identify must be an int in \[1, 6\]"),
+        (["houses.csv", "--target", "dear", "--task", "regression"], "has to have numbers"),
+        (["houses.csv", "--target", "price", "--report", "no/such/folder.html"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_said(folder, run, arguments, message):
+    result = run("select", *arguments)
+    assert isinstance(result.exception, topshap.ParameterError)
+    with pytest.raises(topshap.ParameterError, match=message):
+        raise result.exception
+
+
+def test_missing_values_and_new_categories_stop_no_model(folder, run):
+    frame = pd.DataFrame({"a": [None, 1.0, None, None] * 6, "b": [f"c{i}" for i in range(24)], "y": [0.5, 1, 2, 3] * 6})
+    frame.to_csv("gaps.csv", index=False)
+    for model in ("forest", "linear", "boosting"):
+        assert run("select", "gaps.csv", "--target", "y", "-k", 1, "--model", model).exit_code == 0

@@ -1,0 +1,73 @@
+"""What the pages of the site show is true: their snippets run, in order, and so do their commands."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+HAVE_NOTHING_TO_RUN = {"algorithms.md", "reference.md"}
+
+
+def blocks(page):
+    return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def run_command(line):
+    program, *arguments = shlex.split(line, comments=True)
+    if program == "pip":
+        assert arguments[0] == "install"
+        return
+    assert program == "topshap"
+    result = subprocess.run(
+        [Path(sys.executable).with_name(program), *arguments], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, f"{line}: {result.stderr}"
+    assert result.stdout
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in HAVE_NOTHING_TO_RUN], ids=lambda p: p.stem)
+def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    namespace = {}
+    ran = 0
+    for language, text in blocks(page):
+        assert language in ("python", "bash")
+        if language == "python":
+            exec(compile(text, page.name, "exec"), namespace)  # noqa: S102 - our own text
+        else:
+            for line in text.splitlines():
+                run_command(line)
+        ran += 1
+    assert ran > 0
+
+
+def test_pages_with_nothing_to_run_have_no_code():
+    for name in HAVE_NOTHING_TO_RUN:
+        assert {language for language, _ in blocks(DOCS / name)} <= {"text"}
+
+
+def test_links_lead_to_pages_that_exist():
+    for page in [*PAGES, *DOCS.glob("*/*.md")]:
+        for link in re.findall(r"\]\((.*?)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page}: {link}"
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in [*PAGES, *DOCS.glob("*/*.md")]:
+        assert f": {page.relative_to(DOCS).as_posix()}\n" in navigation
+
+
+def test_the_page_of_algorithms_names_every_one():
+    import topshap
+
+    text = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    for name in topshap.algorithms.ALGORITHMS:
+        assert name in text
