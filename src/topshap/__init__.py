@@ -64,7 +64,7 @@ def __getattr__(name: str) -> Any:
     if name == "algorithms":  # with most of scipy, which takes longer to import than all of topshap
         return import_module("topshap.algorithms")
     if name == "TopKSelector":  # a scikit-learn class, so scikit-learn is imported only by those who use it
-        from topshap.selection import TopKSelector  # noqa: PLC0415
+        from topshap.selection import TopKSelector  # noqa: PLC0415 - loaded when asked for
 
         return TopKSelector
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -77,7 +77,7 @@ async def aidentify(
     """
     import asyncio  # noqa: PLC0415 - so that importing topshap stays quick
 
-    from topshap.oracle import aio  # noqa: PLC0415
+    from topshap.oracle import aio  # noqa: PLC0415 - it needs asyncio
 
     if callback is not None and not callable(callback):
         refuse("callback", callback, owner="aidentify", must_be="a function of the race or None")

@@ -186,13 +186,13 @@ class TopK:
 
     def to_shapiq(self) -> Any:
         """Return the estimates as ``shapiq.InteractionValues``. Needs the extra ``topshap[shapiq]``."""
-        from topshap.exports.shapiq import to_shapiq  # noqa: PLC0415
+        from topshap.exports.shapiq import to_shapiq  # noqa: PLC0415 - only where a result is exported
 
         return to_shapiq(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, which `topshap.load` reads to the last bit."""
-        from topshap.exports.json import save  # noqa: PLC0415
+        from topshap.exports.json import save  # noqa: PLC0415 - only where a result is exported
 
         save(self, path)
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # a message that helps comes before the imports
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier  # noqa: E402
-from sklearn.feature_selection import SelectorMixin  # noqa: E402
-from sklearn.utils import check_random_state, get_tags  # noqa: E402
-from sklearn.utils.multiclass import check_classification_targets  # noqa: E402
-from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier  # noqa: E402 - after the check above
+from sklearn.feature_selection import SelectorMixin  # noqa: E402 - after the check above
+from sklearn.utils import check_random_state, get_tags  # noqa: E402 - after the check above
+from sklearn.utils.multiclass import check_classification_targets  # noqa: E402 - after the check above
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402 - after the check above
 
 
 class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -74,10 +74,10 @@ def test_groups_and_columns_that_are_always_there():
 
 def test_the_number_of_jobs_does_not_matter():
     alone = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2)
-    several = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2, n_jobs=2)
+    several = topshap.Oracle(alone, n_jobs=2)
     np.testing.assert_array_equal(alone(EVERYBODY[:8]), several(EVERYBODY[:8]))
     assert alone.fingerprint == several.fingerprint
-    bayes = RetrainingGame(GaussianNB(), X, Y, cv=2)
+    bayes = topshap.Oracle(RetrainingGame(GaussianNB(), X, Y, cv=2))
     expected = bayes(EVERYBODY[:8])
     with joblib.parallel_config(backend="threading", n_jobs=2):
         np.testing.assert_array_equal(bayes(EVERYBODY[:8]), expected)

@@ -8,47 +8,11 @@ import numpy as np
 import pytest
 
 import topshap
-from topshap.coalitions import from_ids
-from topshap.games import TableGame, UnanimityGame
+from topshap.bench.hard import KINDS, K, hard_game
+from topshap.games import UnanimityGame
 from topshap.metrics import inclusion_exclusion_error
 
-N, K, DELTA, RUNS, MOST_WRONG = 8, 3, 0.1, 16, 5
-X = from_ids(np.arange(2**N), N)
-
-
-def with_border_gap(table, part):
-    """Lift the best player outside of the top k until the border gap is this part of the range."""
-    phi = TableGame(table).shapley_values()
-    order = np.argsort(-phi)
-    return table + X[:, order[K]] * (phi[order[K - 1]] - phi[order[K]] - part * np.ptp(phi))
-
-
-def rough(rng):
-    interactions = np.triu(rng.normal(size=(N, N)), 1) * 0.5
-    return X @ rng.normal(size=N) + ((X @ interactions) * X).sum(axis=1) + 0.3 * rng.normal(size=len(X))
-
-
-def rare_pivots(rng):
-    """Weights, and two players who add several times as much in one coalition of 64 to 128."""
-    table = X @ np.sort(rng.random(N))
-    for player in rng.choice(N, 2, replace=False).tolist():
-        others = rng.choice(np.delete(np.arange(N), player), rng.integers(5, 7), replace=False)
-        table = table + rng.uniform(1.0, 5.0) * (X[:, player] & X[:, others].all(axis=1))
-    return table
-
-
-def majorities(rng):
-    votes = rng.integers(1, 30, N)
-    return 1.0 * (X @ votes >= int(votes.sum() * rng.uniform(0.4, 0.8)))
-
-
-KINDS = {
-    "near ties": lambda rng: with_border_gap(rough(rng), 0.01),
-    "ties": lambda rng: with_border_gap(rough(rng), 0.0),
-    "rare pivots": rare_pivots,
-    "majorities": majorities,
-    "heavy tails": lambda rng: X @ (0.1 * np.arange(N)) + 0.2 * rng.standard_t(1.5, len(X)),
-}
+DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,7 +20,7 @@ KINDS = {
 def test_it_is_wrong_at_most_as_often_as_delta_says(algorithm, kind):
     wrong = 0
     for seed in range(RUNS):
-        game = TableGame(KINDS[kind](np.random.default_rng([7, seed])))
+        game = hard_game(kind, seed, n_players=8)
         exact = game.shapley_values()
         epsilon = 0.002 * float(np.ptp(exact))
         top = topshap.identify(game, k=K, epsilon=epsilon, delta=DELTA, algorithm=algorithm, random_state=seed)

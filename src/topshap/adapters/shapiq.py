@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 import_extra("shapiq", extra="shapiq", needed_by="topshap.adapters")  # a message that helps comes before the imports
 
-from shapiq import Game as GameOfShapiq  # noqa: E402
-from shapiq.approximator.base import Approximator  # noqa: E402
+from shapiq import Game as GameOfShapiq  # noqa: E402 - after the check above
+from shapiq.approximator.base import Approximator  # noqa: E402 - after the check above
 
 
 class ShapiqGame(GameOfShapiq):  # type: ignore[misc]  # an extra, whose types are not always there
@@ -50,7 +50,7 @@ class ShapiqGame(GameOfShapiq):  # type: ignore[misc]  # an extra, whose types a
         return np.asarray(self.game(rows), dtype=np.float64)
 
 
-class ShapiqApproximator(Approximator):  # type: ignore[misc]
+class ShapiqApproximator(Approximator):  # type: ignore[misc]  # as above
     """topshap's algorithms behind shapiq's own ``approximate(budget, game)``.
 
     Parameters

@@ -51,7 +51,8 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     The surrogate of `OddGP` predicts almost all of the game. What it is off in a pair that was drawn, when predicted
     from all others, says without bias what it is off in the pairs that were not. The chances are raised from look to
     look where the border of the top k is in doubt. It stops when a t-bound for every pair across the border, at the
-    level delta / (k (n - k)) shared among all looks, is above -epsilon, and the posterior agrees.
+    level delta / (k (n - k)) shared among all looks, is above -epsilon, and the posterior agrees as long as the process
+    learns from all pairs.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
     them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of

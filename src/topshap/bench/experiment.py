@@ -229,7 +229,7 @@ def _external(opened: Opened, cell: Cell, seed: int) -> _Found:
         opened.game,
         budget=budget,
         seed=int(for_estimates.generate_state(1)[0]),
-        counting=cell.counting,  # type: ignore[arg-type]
+        counting=cell.counting,  # type: ignore[arg-type]  # checked by Race
     )
     if answer.estimates is None:
         return _Found(None, None, 0, 0, "refused")

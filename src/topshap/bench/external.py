@@ -216,11 +216,11 @@ EXTERNAL: Mapping[str, Callable[[CountedGame, int, int], Values | None]] = {
 @contextmanager
 def _random_state_of_numpy(seed: int) -> Iterator[None]:
     """Seed numpy's global random numbers, which shap draws from, and put them back as they were afterwards."""
-    before = np.random.get_state()  # noqa: NPY002
-    np.random.seed(seed % 2**32)  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002 - what other packages draw from
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - what other packages draw from
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say to their users is not said to ours
             yield
     finally:
-        np.random.set_state(before)  # noqa: NPY002
+        np.random.set_state(before)  # noqa: NPY002 - what other packages draw from

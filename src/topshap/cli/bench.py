@@ -45,7 +45,7 @@ def race(
     For example: topshap bench race --quick --games games --out results
     """
     from topshap.bench.race import BUDGETS, KS  # noqa: PLC0415 - it takes a while to import
-    from topshap.bench.race import race as run_race  # noqa: PLC0415
+    from topshap.bench.race import race as run_race  # noqa: PLC0415 - so that --help stays quick
 
     settings: dict[str, Any] = {"budgets": (100, 500), "ks": (3,)} if quick else {"budgets": BUDGETS, "ks": KS}
     sources = _sources(games, out, jobs, quick=quick, synthetic=True, unseen=unseen)
@@ -69,7 +69,7 @@ def guarantee(
     For example: topshap bench guarantee --quick --out results
     """
     from topshap.bench.guarantee import DELTAS  # noqa: PLC0415 - it takes a while to import
-    from topshap.bench.guarantee import guarantee as run_guarantee  # noqa: PLC0415
+    from topshap.bench.guarantee import guarantee as run_guarantee  # noqa: PLC0415 - so that --help stays quick
 
     settings: dict[str, Any] = {"games": 5, "deltas": (0.1,)} if quick else {"games": 50, "deltas": DELTAS}
     sources = _sources(games, out, jobs, quick=quick)
@@ -93,7 +93,7 @@ def paper(
     For example: topshap bench paper --games games --runs 1000 --out results
     """
     from topshap.bench.paper import BUDGETS  # noqa: PLC0415 - it takes a while to import
-    from topshap.bench.paper import paper as run_paper  # noqa: PLC0415
+    from topshap.bench.paper import paper as run_paper  # noqa: PLC0415 - so that --help stays quick
 
     settings: dict[str, Any] = {"budgets": BUDGETS}
     if quick:
@@ -114,7 +114,7 @@ def scale(
     For example: topshap bench scale --quick --out results
     """
     from topshap.bench.scale import BUDGETS, PLAYERS  # noqa: PLC0415 - it takes a while to import
-    from topshap.bench.scale import scale as run_scale  # noqa: PLC0415
+    from topshap.bench.scale import scale as run_scale  # noqa: PLC0415 - so that --help stays quick
 
     settings: dict[str, Any] = {"players": PLAYERS, "budgets": BUDGETS}
     if quick:
@@ -132,7 +132,7 @@ def _sources(
     games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False, unseen: bool = False
 ) -> list[Source]:
     """Return the games of a folder, or those that the package makes; a few of each family if it is to be quick."""
-    from topshap import bench  # noqa: PLC0415
+    from topshap import bench  # noqa: PLC0415 - so that --help stays quick
 
     if unseen and games is None:
         raise ParameterError("--unseen is about published tables: it needs --games.")

@@ -56,7 +56,7 @@ def refuse_cell(label: Any, cell: Any, dtype: Any, *, owner: str, error: Excepti
 
 def is_missing(cell: Any) -> bool:
     """Return whether a cell has no value: None, nan, or what pandas has for it."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124 - nan is not itself
 
 
 def numbers_or_objects(values: NDArray[Any]) -> NDArray[Any]:

@@ -45,9 +45,6 @@ class DataGame(ScoreGame):
         What the rows are called; by default their positions.
     random_state
         A seed for every ``random_state`` in the estimator that is None; None leaves the estimator random.
-    n_jobs
-        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
-        None.
     fingerprint
         A name for this game in a store, for an estimator that cannot be seen through.
 
@@ -77,7 +74,6 @@ class DataGame(ScoreGame):
         min_points: int = 1,
         point_names: Sequence[str] | None = None,
         random_state: int | None = 0,
-        n_jobs: int | None = None,
         fingerprint: str | None = None,
     ) -> None:
         owner = type(self).__name__
@@ -89,7 +85,7 @@ class DataGame(ScoreGame):
         self._y_test = check_target("y_test", y_test, self._X_test.n_rows, owner=owner)
         self._min_points = check_int("min_points", min_points, owner=owner, low=1)
         names = check_names(point_names, self._X.n_rows, owner=owner) or range(self._X.n_rows)
-        super().__init__(Units(list(names), groups, always, owner=owner, unit="row"), fingerprint, n_jobs=n_jobs)
+        super().__init__(Units(list(names), groups, always, owner=owner, unit="row"), fingerprint)
         self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
         self._constant = constant_model(self._estimator, owner=owner)
         self._scorer = check_scorer(self._estimator, scoring, owner=owner)

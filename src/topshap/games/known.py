@@ -20,12 +20,12 @@ class KnownRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
         """Return what was given, whatever the data."""
         return self.answer
 
 
-class KnownClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KnownClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier whose probabilities are what it was given, one column per class."""
 
     def __init__(self, answer: Any, classes: Any) -> None:
@@ -44,10 +44,10 @@ class KnownClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002
+    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
         """Return the probabilities, whatever the data."""
         return self.answer
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
         """Return the most probable classes, the first of equal ones."""
         return self.classes[self.answer.argmax(axis=1)]

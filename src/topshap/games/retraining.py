@@ -61,9 +61,6 @@ class RetrainingGame(ScoreGame):
     random_state
         A seed for every ``random_state`` in the estimator that is None, so that a coalition has the same value every
         time, and for the split of a float `cv`. None leaves the estimator random, and says so (`deterministic`).
-    n_jobs
-        How many coalitions are scored at a time, as joblib counts them. With workers of `topshap.identify` leave it
-        None.
     fingerprint
         A name for this game in a store, for an estimator that cannot be seen through.
 
@@ -91,7 +88,6 @@ class RetrainingGame(ScoreGame):
         always: Iterable[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         random_state: int | None = 0,
-        n_jobs: int | None = None,
         fingerprint: str | None = None,
     ) -> None:
         owner = type(self).__name__
@@ -102,7 +98,6 @@ class RetrainingGame(ScoreGame):
         super().__init__(
             Units(column_labels(table, feature_names, owner=owner), groups, always, owner=owner),
             fingerprint,
-            n_jobs=n_jobs,
         )
         self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
         self._scorer = check_scorer(self._estimator, scoring, owner=owner)
@@ -141,7 +136,7 @@ class RetrainingGame(ScoreGame):
         random_state
             A seed for the split and for every forest.
         **options
-            Further options of `RetrainingGame`: groups, always, n_jobs, fingerprint.
+            Further options of `RetrainingGame`: groups, always, fingerprint.
 
         Examples
         --------

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap._extras import import_extra
-from topshap._parallel import in_order
 from topshap._validation import Words, refuse
 from topshap.coalitions import names_of
 from topshap.games.units import UnitGame
@@ -16,24 +15,18 @@ from topshap.games.units import UnitGame
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.games.units import Units
     from topshap.typing import Coalition, Coalitions, Values
 
 
 class ScoreGame(UnitGame):
-    """A game in which a value is the score of a model; the same whatever the number of workers."""
-
-    def __init__(self, units: Units, fingerprint: str | None, *, n_jobs: int | None) -> None:
-        super().__init__(units, fingerprint)
-        self.n_jobs = n_jobs
+    """A game in which a value is the score of a model."""
 
     @abstractmethod
     def _score(self, present: Coalition) -> float:
         """Return the score of the model that has these units."""
 
     def _values(self, present: Coalitions) -> Values:
-        n_jobs = self.n_jobs if len(present) > 1 else 1
-        return np.array(list(in_order(self._checked_score, present, n_jobs)), dtype=np.float64)
+        return np.array([self._checked_score(row) for row in present], dtype=np.float64)
 
     def _checked_score(self, present: Coalition) -> float:
         try:

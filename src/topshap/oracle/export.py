@@ -83,7 +83,7 @@ def _csv(path: Path, players: list[str]) -> Iterator[Write]:
 def _parquet(path: Path, players: list[str]) -> Iterator[Write]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra, imported where it is used
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415 - an extra, imported where it is used
     except ImportError as error:
         raise ImportError("export to .parquet needs pyarrow: pip install 'topshap[parquet]'") from error
     columns = [(name, pa.bool_()) for name in players] + [("draw", pa.int64()), ("value", pa.float64())]

@@ -44,7 +44,7 @@ class Budget(Criterion):
         """Return the part that is spent."""
         return min(1.0, race.spent / self.evaluations)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "budget"."""
         return "budget"
 
@@ -92,7 +92,7 @@ class Confidence(Criterion):
             return 1.0
         return 0.0 if race.rule is None else race.rule.completion(race.standing, race.k)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "confident"."""
         return "confident"
 
@@ -125,7 +125,7 @@ class TimeLimit(Criterion):
         """Return the part of the time that has passed."""
         return min(1.0, race.seconds / self.seconds)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "time"."""
         return "time"
 
@@ -155,7 +155,7 @@ class Exhausted(Criterion):
         """Return the part of all coalitions that is known."""
         return race.evaluations / 2**race.n_players if race.deterministic else 0.0
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "exact"."""
         return "exact"
 
