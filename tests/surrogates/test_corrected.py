@@ -1,12 +1,16 @@
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from topshap.coalitions import from_ids
 from topshap.designs.pairs import all_pairs
 from topshap.exact import shapley_from_table
-from topshap.surrogates.corrected import correct, largest_jump, residual_mean_squares
+from topshap.surrogates.corrected import Differences, correct, largest_jump, residual_mean_squares
 from topshap.surrogates.odd_kernel import OddKernel
 from topshap.surrogates.odd_posterior import OddPosterior
 
@@ -51,6 +55,11 @@ def test_the_corrected_values_are_unbiased(roughness):
     assert (np.abs(found.mean(axis=0) - exact) < 4.5 * error + 1e-9).all()
 
 
+def bound_of_one(found, i, j, level, unseen_level):
+    """Return the lower bound of one difference, which has the whole level."""
+    return found.across(np.array([i]), np.array([j])).lower_bounds(0.0, level, unseen_level)[0, 0]
+
+
 def test_bounds_of_differences_hold_as_often_as_they_say():
     """Lower bounds at 5% over 40 games and 20 draws: wrong in at most 7% (they are meant to be cautious), and close."""
     rng = np.random.default_rng(2)
@@ -60,9 +69,27 @@ def test_bounds_of_differences_hold_as_often_as_they_say():
         gaps = exact[:, None] - exact
         chance = chances_by_pair(rng)
         for _ in range(20):
-            bounds = draw_and_correct(g, chance, rng).lower_bounds(0.05, unseen_level=0.05)
-            wrong.append((bounds > gaps)[~np.eye(N, dtype=bool)].mean())
+            found = draw_and_correct(g, chance, rng)
+            bounds = [bound_of_one(found, i, j, 0.05, 0.05) for i, j in permutations(range(N), 2)]
+            wrong.append(np.mean([bound > gaps[pair] for bound, pair in zip(bounds, permutations(range(N), 2), strict=True)]))
     assert 0.005 < np.mean(wrong) < 0.07
+
+
+@given(
+    gaps=arrays(float, (3, 4), elements=st.floats(-1.0, 3.0)),
+    deviations=arrays(float, (3, 4), elements=st.sampled_from([0.0, 0.1, 1.0, np.inf])),
+    level=st.sampled_from([0.001, 0.1]),
+)
+def test_all_bounds_are_above_minus_epsilon_if_the_tails_add_up_to_the_level(gaps, deviations, level):
+    nothing = np.zeros((3, 4))
+    across = Differences(gaps, deviations, np.full((3, 4), 8.0), unseen=nothing, missed=nothing)
+    epsilon = 0.5
+    bounds, total = across.lower_bounds(epsilon, level, unseen_level=0.1), across.tails(epsilon).sum()
+    assert not np.isnan(bounds).any()
+    if total <= 0.98 * level:
+        assert (bounds >= -epsilon - 1e-9).all()
+    if total > level:
+        assert bounds.min() < -epsilon + 1e-9
 
 
 def test_everything_drawn_is_exact():
@@ -114,7 +141,7 @@ def test_a_game_that_looks_additive_leaves_room_for_jumps_that_were_not_seen():
     chance = np.concatenate([[1.0], np.full(len(x) - 1, 0.5)])
     few, many = (draw_and_correct(g, share, rng) for share in (chance, np.maximum(0.9, chance)))
     cautious, daring = (
-        [found.lower_bounds(0.4, unseen_level=level)[-1, 0] for found in (few, many)] for level in (1e-6, 0.9)
+        [bound_of_one(found, N - 1, 0, 0.4, level) for found in (few, many)] for level in (1e-6, 0.9)
     )
     assert cautious[0] < cautious[1] < strength[-1] - strength[0]
     assert cautious[0] < daring[0]

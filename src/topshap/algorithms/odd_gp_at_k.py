@@ -50,9 +50,9 @@ class OddGPAtK(Algorithm[BoundedBorder]):
 
     The surrogate of `OddGP` predicts almost all of the game. What it is off in a pair that was drawn, when predicted
     from all others, says without bias what it is off in the pairs that were not. The chances are raised from look to
-    look where the border of the top k is in doubt. It stops when a t-bound for every pair across the border, at the
-    level delta / (k (n - k)) shared among all looks, is above -epsilon, and the posterior agrees as long as the process
-    learns from all pairs.
+    look where the border of the top k is in doubt. It stops when t-bounds for all pairs across the border, which share
+    delta among themselves by how much in doubt they are and with all other looks, are above -epsilon, and the posterior
+    agrees as long as the process learns from all pairs.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
     them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of
@@ -135,15 +135,14 @@ def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, t
         standing.bound = np.inf
         return GROWTH[1]
     epsilon, delta = task.epsilon or 0.0, task.delta or 0.05
-    level = share_of_look(look.number) * delta / (len(top) * len(rest))
-    bounds = found.lower_bounds(level, unseen_level=UNSEEN * delta)[np.ix_(top, rest)]
-    gaps = found.estimates[top][:, None] - found.estimates[rest]
+    ahead = found.across(top, rest)
+    bounds = ahead.lower_bounds(epsilon, share_of_look(look.number) * delta, unseen_level=UNSEEN * delta)
     # A process that has stopped learning knows less than the corrections do, and has no say.
     agrees = look.beyond_learning or wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
     standing.bound = float(bounds.min()) if agrees else -np.inf
     if task.guarantee == "credible":
         standing.set(*surrogate.shapley_values())
-    times_too_wide = np.max((gaps - bounds) / np.maximum(gaps + epsilon, 1e-300))
+    times_too_wide = np.max((ahead.gaps - bounds) / np.maximum(ahead.gaps + epsilon, 1e-300))
     return float(np.clip(times_too_wide - 1.0, *GROWTH))
 
 

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from topshap.designs.poisson import separation
+from topshap.statistics.sharing import levels_by_tails
 from topshap.surrogates.shapley_integrals import pair_functional
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from topshap.surrogates.odd_posterior import OddPosterior
     from topshap.surrogates.odd_surrogate import OddSurrogate
-    from topshap.typing import Matrix, Values
+    from topshap.typing import Matrix, Players, Values
 
 POOLED_FREEDOM = 6.0
 """The pooled variance counts as much as this many pairs of a difference's own."""
@@ -61,19 +62,16 @@ class Corrected:
     missed: Matrix
     """How many of these were to be expected in a sample as large as the one that was drawn."""
 
-    def lower_bounds(self, level: float, unseen_level: float) -> Matrix:
-        """Return bounds of phi_i - phi_j from below, each wrong with probability `level` asymptotically.
-
-        They also leave room for jumps that did not come up: a part of the pairs that were not drawn, expected e times
-        in the sample, stays out of it with probability exp(-e), which is at most `unseen_level` for what they leave
-        no room for. That is one event for all differences, and if it holds at a look it held at all before, so
-        neither differences nor looks have to share this level.
-        """
-        gaps = self.estimates[:, None] - self.estimates
-        width = -stdtrit(self.degrees, level) * np.sqrt(self.variances)
-        likely = math.log(1.0 / unseen_level)
-        part = likely / np.maximum(self.missed, likely)
-        return gaps - np.maximum(width, self.jump * part * self.unseen)
+    def across(self, top: Players, rest: Players) -> Differences:
+        """Return what is known of phi_i - phi_j for i in `top` and j in `rest`."""
+        border = np.ix_(top, rest)
+        return Differences(
+            gaps=self.estimates[top][:, None] - self.estimates[rest],
+            deviations=np.sqrt(self.variances[border]),
+            degrees=self.degrees[border],
+            unseen=self.jump * self.unseen[border],
+            missed=self.missed[border],
+        )
 
     def covariance(self) -> Matrix:
         """Return the covariance of the estimates, which add up to a known number, that belongs to the variances.
@@ -84,6 +82,42 @@ class Corrected:
             return np.full_like(self.variances, np.nan)
         rows = self.variances - self.variances.mean(axis=0)
         return -0.5 * (rows - rows.mean(axis=1)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What is known of the differences phi_i - phi_j across a border."""
+
+    gaps: Matrix
+    deviations: Matrix
+    degrees: Matrix
+    unseen: Matrix
+    """How much jumps would come to, if all pairs that were not drawn had one."""
+    missed: Matrix
+    """How many of these were to be expected in a sample as large as the one that was drawn."""
+
+    def tails(self, epsilon: float) -> Matrix:
+        """Return how likely estimates are that are at least as far above -epsilon, if the truth is there."""
+        beyond = self.gaps + epsilon
+        known = self.deviations == 0.0
+        multiples = np.where(known, np.inf, beyond) / np.where(known, 1.0, self.deviations)
+        return np.where(known, beyond < 0.0, stdtr(self.degrees, -multiples))
+
+    def lower_bounds(self, epsilon: float, level: float, unseen_level: float) -> Matrix:
+        """Return lower bounds of all differences, any of them wrong with probability `level` asymptotically.
+
+        The level is shared so that all bounds are above -epsilon as soon as possible, see `topshap.statistics.sharing`.
+
+        They also leave room for jumps that did not come up: a part of the pairs that were not drawn, expected e times
+        in the sample, stays out of it with probability exp(-e), which is at most `unseen_level` for what they leave
+        no room for. That is one event for all differences, and if it holds at a look it held at all before, so
+        neither differences nor looks have to share this level.
+        """
+        levels = levels_by_tails(self.tails(epsilon), level)
+        width = -stdtrit(self.degrees, levels) * self.deviations
+        likely = math.log(1.0 / unseen_level)
+        part = likely / np.maximum(self.missed, likely)
+        return self.gaps - np.maximum(width, part * self.unseen)
 
 
 def correct(surrogate: OddSurrogate, x: Matrix, g: Values, chance: Values) -> Corrected:
