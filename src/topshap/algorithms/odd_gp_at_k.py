@@ -27,8 +27,8 @@ REFIT_AT, FIRST_FIT, REFIT = 1.4, 25, 8
 """The hyper-parameters are fitted again, for so many iterations, when there are so many times as many pairs."""
 GROWTH = 0.15, 0.4
 """By which part the sample grows from look to look, at least and at most."""
-UNSEEN = 0.5
-"""The probability of missing jumps that the bounds leave no room for, as a part of delta."""
+UNSEEN = 0.25
+"""The part of delta for missing jumps that the bounds leave no room for; the rest is for what was seen."""
 PAID_LOOKS = 12
 """The error of the first looks is paid for equally, that of later ones with less and less."""
 ALIKE_AT_FIRST, ALIKE = 0.3, 0.1
@@ -136,7 +136,8 @@ def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, t
         return GROWTH[1]
     epsilon, delta = task.epsilon or 0.0, task.delta or 0.05
     ahead = found.across(top, rest)
-    bounds = ahead.lower_bounds(epsilon, share_of_look(look.number) * delta, unseen_level=UNSEEN * delta)
+    level = share_of_look(look.number) * (1.0 - UNSEEN) * delta
+    bounds = ahead.lower_bounds(epsilon, level, unseen_level=UNSEEN * delta)
     # A process that has stopped learning knows less than the corrections do, and has no say.
     agrees = look.beyond_learning or wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
     standing.bound = float(bounds.min()) if agrees else -np.inf
