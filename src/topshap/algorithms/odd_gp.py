@@ -91,7 +91,7 @@ class OddGP(Algorithm[KnownStanding]):
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
             lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
-            iterations = REFIT
+            iterations = REFIT if task.n <= EVEN_PART_UP_TO else 0
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
         standing.set(*surrogate.shapley_values())
         if lasted and left_over and (noise or len(pairs.keys) < there_are):

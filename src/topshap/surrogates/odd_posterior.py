@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
 
-AT_ONCE = 4096
-"""How many pairs are predicted at a time, at most."""
+AT_ONCE = 512
+"""How many pairs are put next to all others at a time: few enough that what is computed of them stays in the cache."""
 
 
 class OddPosterior:
@@ -39,7 +39,7 @@ class OddPosterior:
     def __init__(self, kernel: OddKernel, x: Matrix, g: Values, *, noise: bool = False) -> None:
         self.kernel, self.x, self.g = kernel, x, g
         self._noise = noise
-        covariance = kernel.covariance(x, x)
+        covariance = _lower_half(kernel, x)
         covariance[np.diag_indices(len(x))] += kernel.residual(x)
         self.factor: Matrix = _cholesky(covariance)
 
@@ -92,8 +92,21 @@ class OddPosterior:
         return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
 
 
+def _lower_half(kernel: OddKernel, x: Matrix) -> Matrix:
+    """Return the covariance of all pairs, without its upper half, as LAPACK wants it: by columns."""
+    m = len(x)
+    covariance = np.zeros((m, m), order="F")
+    for start in range(0, m, AT_ONCE):
+        columns = slice(start, start + AT_ONCE)
+        covariance[start:, columns] = kernel.covariance(x[columns], x[start:]).T
+    return covariance
+
+
 def _cholesky(covariance: Matrix) -> Matrix:
-    """Return the lower Cholesky factor, of a matrix with a little more noise if rounding made it indefinite."""
+    """Return the lower Cholesky factor, of a matrix with a little more noise if rounding made it indefinite.
+
+    Only the lower half is read.
+    """
     m = len(covariance)
     jitter = np.finfo(np.float64).eps * np.trace(covariance)
     factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
