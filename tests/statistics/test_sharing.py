@@ -30,12 +30,14 @@ def test_pairs_alike_share_alike():
 def players_of(ties, n, k):
     """Return values with the border behind player k - 1, an inch above the best of the rest, and ties next to it."""
     above, below = ties
-    return np.concatenate([
-        np.full(k - above, FAR),
-        np.full(above, 1e-9),
-        np.zeros(below),
-        np.full(n - k - below, -FAR),
-    ])
+    return np.concatenate(
+        [
+            np.full(k - above, FAR),
+            np.full(above, 1e-9),
+            np.zeros(below),
+            np.full(n - k - below, -FAR),
+        ]
+    )
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1])
