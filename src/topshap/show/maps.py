@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap._extras import import_extra
 from topshap._validation import refuse
 from topshap.show.players import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 _LINE_HEIGHT = 2.1
 """The distance of lines of text, in font sizes: ranks stand between them."""
+_ABOVE, _BELOW = 1.5, 0.5
+"""What the first line needs above its baseline and the last one below, in font sizes."""
+_ROUNDING = 1.02
+"""Each resolution rounds the widths of letters in its own way: a line that is wider than its outlines leaves room."""
 
 
 def text_map(
@@ -67,8 +72,8 @@ def text_map(
     owners = _owners(player_of, len(texts), owner="text_map")
     if not named and player_of is None and len(texts) != top.n_players:
         refuse("pieces", texts, owner="text_map", must_be=f"one text for each of the {top.n_players} players")
-    length = sum(len(text) + 1 for text in texts)
-    ax = axes_or_new(ax, width=7.0, height=0.5 + 0.4 * (1 + length // 75), owner="text_map")
+    fit_height = ax is None
+    ax = axes_or_new(ax, width=7.0, height=1.0, owner="text_map")
     ax.set_axis_off()
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     rank_of = {int(player): rank for rank, player in enumerate(top.players)}
@@ -78,7 +83,7 @@ def text_map(
         _piece(ax, text, None if rank is None else float(strength[rank]), fontsize)
         for text, rank in zip(texts, ranks, strict=True)
     ]
-    _set_in_lines(ax, written, ranks, fontsize)
+    _set_in_lines(ax, written, ranks, fontsize, fit_height=fit_height)
     return ax
 
 
@@ -160,38 +165,60 @@ def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text
     return ax.text(0.0, 0.0, " ".join(text.split()), va="baseline", fontsize=fontsize, parse_math=False, **style)
 
 
-def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsize: float) -> None:
+def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsize: float, *, fit_height: bool) -> None:
     """Move the pieces to where they stand in lines as wide as the axes, with the ranks of the top k above them."""
     figure: Any = ax.figure
-    renderer = figure.canvas.get_renderer()
     figure.canvas.draw()  # the layout of the figure says how wide the axes are
-    box = ax.get_window_extent(renderer)
     size = fontsize * figure.dpi / 72
-    x, y, space = 0.0, box.height - _LINE_HEIGHT * size / 1.4, 0.45 * size
+    room = ax.get_window_extent().width
+    x, line = 0.0, 0
+    places = []
     for text, rank in zip(written, ranks, strict=True):
         pad = 0.0 if rank is None else 0.2 * size  # the frame around a highlighted piece
-        width = text.get_window_extent(renderer).width + 2 * pad
-        if x > 0 and x + width > box.width:
-            x, y = 0.0, y - _LINE_HEIGHT * size
-        text.set_position(((x + pad) / box.width, y / box.height))
+        width = _width(text) * figure.dpi / 72 + 2 * pad
+        if x > 0 and x + width > room:
+            x, line = 0.0, line + 1
+        places.append((x + pad, line))
+        x += width + 0.45 * size
+    if fit_height:
+        figure.set_figheight(0.1 + (_ABOVE + _LINE_HEIGHT * line + _BELOW) * fontsize / 72)
+        figure.canvas.draw()
+    height = ax.get_window_extent().height
+    for text, rank, (left, below) in zip(written, ranks, places, strict=True):
+        baseline = height - (_ABOVE + _LINE_HEIGHT * below) * size
+        text.set_position((left / room, baseline / height))
         if rank is not None:
-            above = ((x + pad) / box.width, (y + 1.08 * size) / box.height)
+            above = (left / room, (baseline + 1.08 * size) / height)
             ax.text(*above, str(rank + 1), fontsize=0.62 * fontsize, color=INSIDE, fontweight="bold")
-        x += width + space
+
+
+def _width(text: Text) -> float:
+    """Return the width of a text in points, at whatever resolution it will be drawn."""
+    from matplotlib.textpath import text_to_path  # noqa: PLC0415 - an extra
+
+    width, _, _ = text_to_path.get_text_width_height_descent(text.get_text(), text.get_fontproperties(), ismath=False)
+    return _ROUNDING * float(width)
 
 
 def _frame(ax: Axes, mask: NDArray[np.bool_]) -> None:
-    """Draw a line around a region, white below blue so that it is seen on any ground."""
-    padded = np.pad(mask, 1).astype(np.float64)
-    rows, columns = np.arange(-1, mask.shape[0] + 1), np.arange(-1, mask.shape[1] + 1)
+    """Draw a line around a region, along the edges of its pixels, white below blue so that it is seen on any ground."""
+    padded = np.pad(mask, 1)
+    across, along = np.argwhere(padded[1:] != padded[:-1]), np.argwhere(padded[:, 1:] != padded[:, :-1])
+    flat = [[(column - 1.5, row - 0.5), (column - 0.5, row - 0.5)] for row, column in across.tolist()]
+    upright = [[(column - 0.5, row - 1.5), (column - 0.5, row - 0.5)] for row, column in along.tolist()]
+    lines: Any = import_extra("matplotlib.collections", extra="plots", needed_by="topshap.show.image_map")
     for colour, width in (("white", 3.0), (INSIDE, 1.5)):
-        ax.contour(columns, rows, padded, levels=[0.5], colors=[colour], linewidths=width)
+        style: dict[str, Any] = {"colors": colour, "linewidths": width, "capstyle": "projecting", "clip_on": False}
+        ax.add_collection(lines.LineCollection(flat + upright, **style), autolim=False)
 
 
 def _middle(mask: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the pixel of a region that is closest to its centre, so that a rank stands inside."""
+    """Return the centre of a region, or the pixel of it that is closest, so that a rank stands inside."""
     inside = np.argwhere(mask)
-    closest = inside[np.argmin(((inside - inside.mean(axis=0)) ** 2).sum(axis=1))]
+    centre = inside.mean(axis=0)
+    if mask[tuple(centre.round().astype(int))]:
+        return float(centre[0]), float(centre[1])
+    closest = inside[np.argmin(((inside - centre) ** 2).sum(axis=1))]
     return float(closest[0]), float(closest[1])
 
 

@@ -140,6 +140,19 @@ def spread(places: Values, gap: float) -> Values:
     return apart
 
 
+def within(places: Values, gap: float, low: float, high: float) -> Values:
+    """Return places that are `gap` apart and, if there is room for all, at least half of it inside of [low, high].
+
+    Examples
+    --------
+    >>> within(np.array([-0.4, 0.6, 5.0]), gap=1.0, low=0.0, high=5.0)
+    array([0.5, 1.5, 4.5])
+    """
+    rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
+    lowest, highest = low + gap * (rank + 0.5), high - gap * (len(places) - rank - 0.5)
+    return np.minimum(np.maximum(places, lowest), highest)
+
+
 def round_numbers(low: float, high: float) -> list[float]:
     """Return some round numbers in [low, high] for a logarithmic axis: 1, 2, 5, 10 and so on, or powers of ten.
 
@@ -175,7 +188,7 @@ def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
     height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
     gap = min(10.5 / max(height, 1.0), 1.0 / len(ranks)) * (high - low)
     names = shorten_all((name_of(top, i) for i in players), 22)
-    places = spread(top.estimates[players], gap)
+    places = within(spread(top.estimates[players], gap), gap, low, high)
     for rank, player, name, place in zip(ranks, players, names, places, strict=True):
         inside = rank < top.k
         ax.annotate(
