@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
-.PHONY: engine cluster peers heavy tables selection docs clean bench-paper bench-race bench-guarantee bench-scale
+.PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -41,19 +41,19 @@ types: $(VENV)/.test
 unit: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
-browser: $(VENV)/.browser ## the report in a real Chromium, which is installed if missing; screenshots are kept
+browser: $(VENV)/.browser $(VENV)/.docs ## the report and the site in a real Chromium, which is installed if missing; screenshots are kept
 	(command -v chromium && command -v chromedriver) || (apt-get update && apt-get install --yes chromium chromium-driver)
-	$(BIN)/pytest -m browser tests/show
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m browser tests/show tests/test_site_in_browser.py
 
 pictures: $(VENV)/.test ## the pictures of the README, into docs/images
 	$(BIN)/python docs/pictures.py
 
-$(VENV)/.docs: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 docs: $(VENV)/.docs ## the site, into site; the scripts of the gallery are run for it
-	OMP_NUM_THREADS=1 $(BIN)/mkdocs build --strict
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -81,6 +81,11 @@ bench-guarantee: $(VENV)/.test ## how often races that stop by themselves are wr
 
 bench-scale: $(VENV)/.test ## time and memory per access of every algorithm, as players and budgets grow
 	$(BENCH) scale --out $(RESULTS)
+
+PUBLISHED ?= docs/benchmarks
+publish-benchmarks: ## the reports and figures in RESULTS=dir, onto the site's page of benchmarks
+	mkdir -p $(PUBLISHED)
+	cp $(or $(wildcard $(RESULTS)/*.txt $(RESULTS)/*.png),$(error there are no results in $(RESULTS))) $(PUBLISHED)
 
 high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, with GAMES=dir
 	$(BIN)/python benchmarks/tree_surrogates.py --games $(GAMES)

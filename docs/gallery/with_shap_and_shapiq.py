@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import shap
 import shapiq
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
@@ -15,9 +17,11 @@ explainer = topshap.Explainer(model, X, imputer="marginal", random_state=0)
 game = explainer.game(X.iloc[0])
 top = topshap.identify(game, k=3, budget=100, random_state=0)
 
-# shap: values that add up to the prediction, with bounds. shap.plots.waterfall(explanation) draws them.
+# shap: values that add up to the prediction, with bounds, for its plots.
 explanation = top.to_shap(data=X.iloc[0])
 print(f"shap: {explanation.base_values:.1f} + {explanation.values.sum():.1f} = {model.predict(X.iloc[:1])[0]:.1f}")
+shap.plots.waterfall(explanation, show=False)
+plt.savefig("with_shap_and_shapiq.png", dpi=150, bbox_inches="tight")
 
 # shapiq: its exact computer on topshap's game, and topshap's algorithm behind its approximators' interface.
 theirs = topshap.games.to_shapiq(game)

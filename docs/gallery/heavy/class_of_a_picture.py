@@ -39,5 +39,6 @@ game = topshap.games.ImageGame(
 )
 top = topshap.identify(game, k=3, budget=200, random_state=0)
 print(top)
+topshap.show.image_map(top, picture, game.segments).figure.savefig("class_of_a_picture.png", dpi=150)
 where = [np.argwhere(game.segments == i).mean(axis=0).round().astype(int).tolist() for i in top.players]
 print("the centres of these regions, row and column:", where)

@@ -51,4 +51,6 @@ def score(texts: list[str]) -> np.ndarray:
 review = "The plot is thin, but the acting is wonderful and the music is simply beautiful."
 print(f"{review}\nrating {score([review])[0]:.2f}, from {len(texts)} rated snippets")
 game = topshap.games.TextGame(score, review)
-print(topshap.identify(game, k=3, budget=300, random_state=0))
+top = topshap.identify(game, k=3, budget=300, random_state=0)
+print(top)
+topshap.show.text_map(top, pieces=game.units).figure.savefig("sentiment_of_a_review.png", dpi=150)

@@ -1,0 +1,143 @@
+"""What is put on the site while it is built: the gallery with its pictures, the results of benchmarks."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from topshap.bench.summary import circumstances
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+NAMES = ("race", "guarantee", "paper", "scale")
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    spec = importlib.util.spec_from_file_location("hooks", DOCS / "hooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Return a function that writes a report and figures, and returns their folder."""
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+
+    def write(name, text="odd-gp  1.00", figures=()):
+        (folder / f"{name}.txt").write_text(f"{circumstances()}\n\n{text}\n", encoding="utf-8")
+        for figure in figures:
+            (folder / figure).write_bytes(b"a picture")
+        return folder
+
+    return write
+
+
+def headings(markdown):
+    return re.findall(r"^## (.*)$", markdown, flags=re.MULTILINE)
+
+
+def test_without_results_there_are_no_sections(hooks, tmp_path):
+    page = hooks.with_results(PAGE, tmp_path / "nothing")
+    assert headings(page) == []
+    assert page.startswith("# Benchmarks\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_section_shows_its_report_as_it_is_and_all_its_figures(hooks, results, name):
+    text = "odd-gp  1.00 ± 0.5  <b> & * _it_ [95%] |\n\n    four spaces\n# no heading\n## nor this"
+    figures = [f"{name}.png", f"{name}-a.png", f"{name}-e-local.png"]
+    folder = results(name, text, figures)
+    page = hooks.with_results(PAGE, folder)
+    assert f"```text\n{circumstances()}\n\n{text}\n```" in page
+    assert sorted(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == sorted(figures)
+    assert f"topshap bench {name}" in page
+    assert len(headings(page.replace(text, ""))) == 1
+
+
+def test_sections_come_in_the_order_of_the_page(hooks, results):
+    for name in NAMES:
+        folder = results(name, name)
+    assert headings(hooks.with_results(PAGE, folder)) == headings(PAGE)
+
+
+def test_a_fence_inside_a_report_does_not_end_it(hooks, results):
+    text = "before\n```\ninside\n````python\nafter"
+    page = hooks.with_results(PAGE, results("race", text))
+    assert f"\n`````text\n{circumstances()}\n\n{text}\n`````\n" in page
+
+
+@pytest.mark.parametrize("stray", ["other.txt", "other.png", "guarantee.png"])
+def test_a_file_that_no_section_shows_is_an_error(hooks, results, stray):
+    folder = results("race", figures=["race.png"])
+    (folder / stray).write_text(circumstances(), encoding="utf-8")
+    with pytest.raises(RuntimeError, match=rf"no section of benchmarks.md shows {stray}"):
+        hooks.with_results(PAGE, folder)
+
+
+def test_a_report_has_to_say_when_and_with_what_it_was_made(hooks, results):
+    folder = results("race")
+    (folder / "race.txt").write_text("odd-gp  1.00\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="does not begin with date, versions and machine"):
+        hooks.with_results(PAGE, folder)
+
+
+def test_everything_that_is_published_is_on_the_page(hooks):
+    page = hooks.on_page_markdown(PAGE, SimpleNamespace(file=SimpleNamespace(src_uri="benchmarks.md")))
+    published = {path.name for path in (DOCS / "benchmarks").glob("*.png")}
+    assert set(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == published
+    for report in (DOCS / "benchmarks").glob("*.txt"):
+        assert report.read_text(encoding="utf-8").rstrip() in page
+
+
+def test_every_benchmark_has_a_section_that_says_what_was_run(hooks):
+    assert hooks.RESULTS.findall(PAGE) == list(NAMES)
+    assert len(headings(PAGE)) == len(NAMES)
+
+
+def test_a_script_is_run_in_a_folder_of_its_own_and_its_pictures_are_kept(hooks, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "x.py"
+    script.write_text(
+        '"""A title."""\nimport os, pathlib\nprint(os.listdir(), os.environ["MPLBACKEND"])\n'
+        'pathlib.Path("x.png").write_bytes(b"a picture")\npathlib.Path("x.db").touch()\n',
+        encoding="utf-8",
+    )
+    printed, pictures = hooks.run(script)
+    assert printed == "[] Agg\n"
+    assert pictures == {"x.png": b"a picture"}
+    assert [path.name for path in tmp_path.iterdir()] == ["x.py"]
+
+
+def test_a_script_that_fails_ends_the_build(hooks, tmp_path):
+    script = tmp_path / "x.py"
+    script.write_text("raise ValueError('no luck')", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="no luck"):
+        hooks.run(script)
+
+
+def test_the_section_of_a_script_has_its_code_its_output_and_its_pictures(hooks):
+    script = DOCS / "gallery" / "words_of_a_text.py"
+    section = hooks.section_of_a_script(script, "printed\n```\n", ["words_of_a_text.png"])
+    assert section.startswith("## Which words decide a score\n")
+    assert script.read_text(encoding="utf-8").rstrip() in section
+    assert "````text\nprinted\n```\n````" in section
+    assert section.endswith("](words_of_a_text.png)")
+
+
+def test_heavy_scripts_are_shown_and_not_run(hooks):
+    for script in (DOCS / "gallery" / "heavy").glob("*.py"):
+        section = hooks.section_of_a_script(script)
+        assert script.read_text(encoding="utf-8").rstrip() in section
+        assert "It is not run for this page" in section
+        assert "It prints" not in section
+
+
+def test_the_table_of_the_gallery_names_every_script():
+    table = (DOCS / "gallery" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `(.*?\.py)` \|", table, flags=re.MULTILINE))
+    assert named == {path.relative_to(DOCS / "gallery").as_posix() for path in DOCS.glob("gallery/**/*.py")}
