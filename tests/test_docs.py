@@ -76,6 +76,26 @@ def test_the_page_of_algorithms_names_every_one():
         assert name in text
 
 
+def test_the_table_of_which_algorithm_is_what_auto_chooses():
+    from topshap.algorithms import choose
+
+    text = (DOCS / "which-algorithm.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # which is not for it to choose
+    for given, game, runs in rows[1:]:
+        stated = re.search(r'guarantee="(\w+)"', given)
+        players = re.search(r"up to (\d+)", game)
+        chosen = choose(
+            n_players=int(players[1]) if players else 2001 if "more players" in game else 12,
+            budget=1000 if given == "a budget" else None,
+            guarantee=stated[1] if stated else "asymptotic" if "epsilon" in given else None,
+            deterministic="otherwise" not in game,
+            bounded="value_range" in given,
+        )
+        name = re.match(r"`(.*?)`", runs)
+        assert chosen.name == (name[1] if name else "enumeration"), given
+
+
 def test_the_reference_has_every_public_name():
     import topshap
 

@@ -1,4 +1,4 @@
-"""Results for shap's plots, games from and to shapiq, topshap's algorithms behind shapiq's interface, and files."""
+"""Together with shap and shapiq: shap's plots, games from and to shapiq, its interface to algorithms, and files."""
 
 import tempfile
 from pathlib import Path

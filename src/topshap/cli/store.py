@@ -20,7 +20,10 @@ def register(app: typer.Typer) -> None:
 
 @store_app.command("info")
 def info(path: Path) -> None:
-    """Say which game a store belongs to, and how much is in it."""
+    """Say which game a store belongs to, and how much is in it.
+
+    For example: topshap store info run.db
+    """
     with Store(path) as store:
         about = store.info()
     game = about.identity
@@ -45,7 +48,10 @@ def export_to(
     out: Path,
     force: bool = typer.Option(default=False, help="Replace a file that exists."),
 ) -> None:
-    """Write all values of a store to a table: OUT ends in .csv or .parquet."""
+    """Write all values of a store to a table: OUT ends in .csv or .parquet.
+
+    For example: topshap store export run.db evaluations.csv
+    """
     if out.exists() and not force:
         raise ParameterError(f"{str(out)!r} exists already; --force replaces it.")
     with Store(path) as store:
