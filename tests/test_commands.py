@@ -2,7 +2,8 @@
 
 The blocks of most pages are run in their order by test_readme, test_docs and test_how_to; here are commands in running
 text, in the help of the command line, and on pages that need files of their own. Benchmarks are run with few runs on
-one small game, and ``select`` tries two sets per column. Not run are ``pip install``, since an index is not ours to test, and what make installs.
+one small game, and ``select`` tries two sets per column. Not run are ``pip install``, since an index is not ours to
+test, and what make installs.
 """
 
 import os
