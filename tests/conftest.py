@@ -1,4 +1,4 @@
-"""What the tests share: one hypothesis profile, random games with known answers, a game that counts its calls.
+"""What the tests share: a hypothesis profile, random games with known answers, a game that counts its calls, a browser.
 
 The helpers are fixtures that return functions, so that a test module needs no import from another test file. They
 hold no state of their own, so all examples of a property may use the same one.
@@ -6,6 +6,7 @@ hold no state of their own, so all examples of a property may use the same one.
 
 from __future__ import annotations
 
+import shutil
 import signal
 
 import numpy as np
@@ -22,6 +23,19 @@ settings.load_profile("topshap")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+CHROMIUM_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
 
 
 class CountedGame:
@@ -109,3 +123,19 @@ def play():
         return PlayedRounds(algorithm, game, k=k, seed=seed, delta=delta, budget=budget)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """Return a driver of a real browser that keeps its messages and requests; ``make browser`` installs both."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*CHROMIUM_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()

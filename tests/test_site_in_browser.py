@@ -58,31 +58,6 @@ def site(tmp_path_factory):
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--hide-scrollbars",
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
-
-
 def keep(driver, name, width):
     height = min(16000, driver.execute_script("return document.documentElement.scrollHeight"))
     clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}

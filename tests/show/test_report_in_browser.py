@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,34 +9,8 @@ import pytest
 pytestmark = pytest.mark.browser
 
 SCREENSHOTS = Path("screenshots")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
 HOSTILE = "<script>alert(1)</script>"
 RACE = {"n": 14, "k": 4, "budget": 2000, "algorithm": "greedy-cmcs"}
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
 
 
 class Window:
