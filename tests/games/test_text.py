@@ -117,6 +117,17 @@ def test_an_asynchronous_score_is_awaited(score):
     assert asyncio.run(_await(game(coalitions))).tolist() == [6.0, 2.0]
 
 
+def test_an_asynchronous_score_is_what_aidentify_is_for():
+    """The same answer as with the score as a plain function, for any number of calls under way."""
+    words = "one three eleven a"
+    plain = topshap.identify(TextGame(length, words), k=2, random_state=0)
+    for concurrency in (1, 5):
+        game = TextGame(async_length, words)
+        top = asyncio.run(topshap.aidentify(game, k=2, concurrency=concurrency, random_state=0))
+        assert top.names == plain.names
+        np.testing.assert_array_equal(top.estimates, plain.estimates)
+
+
 async def _await(values):
     return await values
 
