@@ -99,8 +99,12 @@ class PlayedRounds:
         self.rows, self.values = [], []
 
     def answer(self, at_most=None):
-        """Answer the batch, or its first rows as if the budget ended there; return whether more is asked for."""
+        """Answer the batch, or its first rows as if the budget ended there; return whether more is asked for.
+
+        The rest of the batch does not count: an algorithm may ask for it in case the budget is raised.
+        """
         asked = self.batch[:at_most]
+        rest = self.batch[len(asked) :]
         values = self.game(asked)
         self.rows.append(asked.copy())
         self.values.append(values)
@@ -108,7 +112,7 @@ class PlayedRounds:
             self.batch = self._rounds.send(values)
         except StopIteration:
             return False
-        return True
+        return len(rest) == 0 or not np.array_equal(self.batch, rest)
 
     def accesses(self):
         """All coalitions that were answered, in order, and their values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,7 @@ class Race:
         self._recorder = Recorder()
         self._clock, self._start_time = clock, clock()
         self._memory = None if store is None else memory_of_race(store, self, owner=_owner)
+        self._batch: Coalitions
         self._request(np.array([[False] * n, [True] * n]))
         self._answer_what_is_known()
 
@@ -209,6 +211,45 @@ class Race:
         self._answer(self._with_what_is_stored(checked))
         self._answer_what_is_known()
 
+    def extend(self, budget: int) -> None:
+        """Let a race that has spent its budget go on with a larger one, as if it had had that from the start.
+
+        The answer then is the same to the bit as that of a race with the larger budget. This is for algorithms that do
+        not plan by the budget, whose `extendable` is true, and for races without `stop`.
+
+        Parameters
+        ----------
+        budget
+            What may be spent in all. Where each coalition is paid for once, not all of them: a race that may ask for
+            all enumerates them instead.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game, early = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0]), []
+        >>> race = Race(n_players=5, k=2, budget=9, algorithm="cmcs", random_state=0)
+        >>> for budget in (20, 30):
+        ...     while not race.done:
+        ...         race.tell(game(race.ask()))
+        ...     early.append(race.result())
+        ...     race.extend(budget)
+        >>> [(top.evaluations, top.stopped) for top in early], race.done, race.budget
+        ([(9, 'budget'), (20, 'budget')], False, 30)
+        """
+        if self.stopped != "budget":
+            raise RaceError(
+                f"Only a race that has spent its budget can go on: this one is {self.stopped or 'not over'}."
+            )
+        if not self._algorithm.extendable or self._terms.stop is not None:
+            why = "was given 'stop'" if self._algorithm.extendable else f"ran {self._algorithm.name!r}"
+            raise RaceError(f"This race {why}, and cannot go on with a larger budget.")
+        high = 2**self.n_players - 1 if self.counting == "distinct" and self.deterministic else None
+        budget = check_int("budget", budget, owner="extend", low=self._ledger.spent + 1, high=high)
+        self._terms, self._ledger.budget = replace(self._terms, budget=budget), budget
+        self.stopped = None
+        self._request(self._batch)
+        self._answer_what_is_known()
+
     def result(self) -> TopK:
         """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
         standing, task, terms = self.standing, self._task, self._terms
@@ -270,7 +311,11 @@ class Race:
             self._end(cut=cut)
             return
         if cut:
-            raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
+            if not np.array_equal(batch, self._batch[len(answer) :]):
+                raise RaceError(f"{self._algorithm.name} asked for more after the budget had ended inside its batch.")
+            self._batch = batch  # for `extend`
+            self._end(cut=cut)
+            return
         self._recorder.note(self.evaluations, self.standing)
         self._request(batch)
         if self._looks and (ended := self._terms.verdict(self)) is not None:

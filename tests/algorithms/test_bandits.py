@@ -210,3 +210,16 @@ def test_the_phases_of_sar_are_as_long_as_published():
     log_bar = 0.5 + sum(1 / i for i in range(2, n + 1))
     pulls = (budget - 2) / (2 - 2 / n)  # of the coalitions around a player, one in n is an end, and free
     np.testing.assert_allclose(counts[:5], [pulls / log_bar / (n + 1 - j) for j in range(1, 6)], rtol=0.04)
+
+
+@every_bandit
+def test_standard_errors_keep_up_with_the_samples(algorithm, smooth_game):
+    race = topshap.Race(6, 2, budget=300, algorithm=algorithm, counting="calls", random_state=0)
+    while not race.done:
+        race.tell(smooth_game(6)(race.ask()))
+        if race.calls > 2 and not race.done:
+            standing = race.standing
+            with np.errstate(invalid="ignore"):
+                expected = np.sqrt(standing.variances() / standing.counts)
+            np.testing.assert_array_equal(standing.std_errors, expected)
+    assert not np.isnan(race.result().std_errors).any()

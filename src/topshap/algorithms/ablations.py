@@ -7,22 +7,25 @@ anchors of the n players in a round have in common: everything, their size, or n
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
+from topshap.algorithms.base import Algorithm, Rounds, Task, ask, rows_at_most, slices
 from topshap.coalitions import draw_anchors, draw_of_sizes, with_and_without
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from topshap.typing import Coalitions
+    from topshap.typing import Coalitions, Values
 
 
 class _WithoutReuse(Algorithm[MeanStanding]):
     """Rounds in which every player is sampled once, against an anchor of its own."""
+
+    extendable: ClassVar[bool] = True
 
     @abstractmethod
     def draw(self, task: Task) -> Iterator[Coalitions]:
@@ -34,20 +37,21 @@ class _WithoutReuse(Algorithm[MeanStanding]):
 
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Pay for both ends of every player's contribution."""
-        n = task.n
         while True:
-            values = yield from evaluate(self._round(task))
-            sampled = len(values) // 2
-            marginals = values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2]
-            standing.add_rounds(marginals[None], task.tie_order[:sampled])
-            if len(values) < 2 * n:
-                return
+            yield from ask(self._round(task), standing, partial(add_round, standing))
 
     def _round(self, task: Task) -> Iterator[Coalitions]:
         first = 0
         for anchors in self.draw(task):
             yield with_and_without(anchors, task.tie_order[first : first + len(anchors)])
             first += len(anchors)
+
+
+def add_round(standing: MeanStanding, values: Values) -> None:
+    """Add the contributions in a prefix of the values of a round: with and without each player, in the tie order."""
+    sampled = len(values) // 2
+    marginals = values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2]
+    standing.add_rounds(marginals[None], standing.tie_order[:sampled])
 
 
 def _parts(n: int) -> Iterator[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
+from topshap.algorithms.base import Algorithm, Rounds, Task, ask, rows_at_most, slices
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class ApproShapley(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "approshapley"
+    extendable: ClassVar[bool] = True
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race."""
@@ -44,19 +46,15 @@ class ApproShapley(Algorithm[MeanStanding]):
 
 def permutation_rounds(
     task: Task, standing: MeanStanding, limit: int | None = None
-) -> Generator[Coalitions, Values, bool]:
-    """Walk along `limit` permutations or until the budget ends; return whether it lasted."""
+) -> Generator[Coalitions, Values, None]:
+    """Walk along `limit` permutations, or along one after the other without end."""
     n, done = task.n, 0
     per_batch = task.rounds_per_batch(n - 1)
     while limit is None or done < limit:
         count = per_batch if limit is None else min(per_batch, limit - done)
         orders = task.rng.random((count, n)).argsort(axis=1)
-        values = yield from evaluate(joining(orders))
-        add_walks(task, standing, orders, values)
-        if len(values) < count * (n - 1):
-            return False
+        yield from ask(joining(orders), standing, partial(add_walks, task, standing, orders))
         done += count
-    return True
 
 
 def joining(orders: Players) -> Iterator[Coalitions]:

@@ -2,7 +2,8 @@
 
 An algorithm never evaluates anything. Its `rounds` yields coalitions, a bool array of shape (m, n), and is sent their
 values. If fewer values come back than were asked for, the budget ended inside the batch: the algorithm uses the prefix
-and returns. All randomness comes from the generator in its task: the same seed and the same values give the same run.
+and returns, or asks for the rest of the batch, as `ask` does, in case the budget is raised. All randomness comes from
+the generator in its task: the same seed and the same values give the same run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from topshap.statistics.standing import Standing
 from topshap.stopping import Credible
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from topshap.ledger import Ledger
     from topshap.stopping import Guarantee, StoppingRule
@@ -81,6 +82,8 @@ class Algorithm(ABC, Generic[StandingT]):
     """What a race of this algorithm that stops by itself can rest on."""
     needs_budget: ClassVar[bool] = False
     """Whether it plans for the whole budget, and so cannot run without one."""
+    extendable: ClassVar[bool] = False
+    """Whether a race that has spent its budget can go on with a larger one as if it had had that from the start."""
     takes_noise: ClassVar[bool] = True
     """Whether the values of the game may vary from call to call."""
     max_players: ClassVar[int | None] = None
@@ -118,6 +121,27 @@ def evaluate(parts: Iterable[Coalitions]) -> Generator[Coalitions, Values, Value
         if len(values) < len(part):
             break
     return answers[0] if len(answers) == 1 else np.concatenate([np.empty(0), *answers])
+
+
+def ask(
+    parts: Iterable[Coalitions], standing: Standing, add: Callable[[Values], object]
+) -> Generator[Coalitions, Values, None]:
+    """Ask for the coalitions of all parts, a part a batch, and let `add` put their values into the standing.
+
+    Where the budget ends, `add` gets the values so far, and the rest is asked for: if the budget is raised, they are
+    taken back out of the standing, and `add` gets all values, as if the budget had never ended there.
+    """
+    answers: list[Values] = []
+    for part in parts:
+        values = yield part
+        while len(values) < len(part):
+            take_back = standing.checkpoint()
+            add(np.concatenate([*answers, values]))
+            rest = yield part[len(values) :]
+            take_back()
+            values = np.concatenate([values, rest])
+        answers.append(values)
+    add(answers[0] if len(answers) == 1 else np.concatenate(answers))
 
 
 def rows_at_most(n: int, bytes_per_entry: int = 1) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from topshap._validation import check_int, check_probability
-from topshap.algorithms.base import Algorithm, Rounds, Task
+from topshap.algorithms.base import Algorithm, Rounds, Task, ask
 from topshap.algorithms.cmcs import WARM_UP, published_rule
 from topshap.statistics.bounds import clt_interval
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
@@ -25,6 +26,7 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
     """
 
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    extendable: ClassVar[bool] = True
 
     def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
         owner = type(self).__name__
@@ -34,16 +36,20 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
     @abstractmethod
     def everyone(
         self, task: Task, standing: MeanStanding, limit: int | None = None
-    ) -> Generator[Coalitions, Values, bool]:
-        """Sample everyone `limit` times or until the budget ends; return whether it lasted."""
+    ) -> Generator[Coalitions, Values, None]:
+        """Sample everyone `limit` times or without end."""
 
     @abstractmethod
     def draws(self, task: Task) -> Iterator[Any]:
         """Yield, without end, what is drawn at random for a round."""
 
     @abstractmethod
-    def sample(self, drawn: Any, pair: tuple[int, int]) -> Generator[Coalitions, Values, list[float]]:
-        """Sample the two players of a round; return fewer samples where the budget ended."""
+    def coalitions(self, drawn: Any, pair: tuple[int, int]) -> Coalitions:
+        """Return what has to be known to sample the two players of a round."""
+
+    @abstractmethod
+    def samples(self, drawn: Any, pair: tuple[int, int], values: list[float]) -> list[float]:
+        """Return the samples of the two from the values of `coalitions`; fewer from a prefix of them."""
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race."""
@@ -51,16 +57,16 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
 
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Warm up, then sample the two closest players across the border."""
-        lasted = yield from self.everyone(task, standing, self.warm_up)
+        yield from self.everyone(task, standing, self.warm_up)
         if task.k == task.n:  # there is no border; every player is as interesting as the next
-            lasted = lasted and (yield from self.everyone(task, standing))
+            yield from self.everyone(task, standing)
         level = (task.delta or self.delta) / task.n
-        draws = self.draws(task)
-        while lasted:
+        for drawn in self.draws(task):
             pair = closest_across_border(standing, task.k, level)
-            samples = yield from self.sample(next(draws), pair)
-            standing.add_compared(samples, pair)
-            lasted = len(samples) == 2
+            yield from ask([self.coalitions(drawn, pair)], standing, partial(self._add, standing, drawn, pair))
+
+    def _add(self, standing: MeanStanding, drawn: Any, pair: tuple[int, int], values: Values) -> None:
+        standing.add_compared(self.samples(drawn, pair, values.tolist()), pair)
 
     def stopping_rule(self, task: Task) -> StoppingRule | None:
         """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""

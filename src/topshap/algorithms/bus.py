@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.arms import ArmAlgorithm, everyone_once, pull
+from topshap.algorithms.arms import ArmAlgorithm, everyone_once, one_by_one
 
 if TYPE_CHECKING:
     from topshap.algorithms.base import Rounds, Task
@@ -30,21 +30,21 @@ class BUS(ArmAlgorithm):
     """
 
     name: ClassVar[str] = "bus"
+    extendable: ClassVar[bool] = True
 
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Sample everyone once, then whoever is most uncertain."""
-        lasted = yield from everyone_once(task, standing)
-        while lasted:
-            lasted = yield from pull(task, standing, np.array([nearest_to_border(standing, task.k)]))
+        yield from everyone_once(task, standing)
+        yield from one_by_one(task, standing, lambda: nearest_to_border(standing, task.k))
 
 
 def nearest_to_border(standing: MeanStanding, k: int) -> int:
     """Return the player with the smallest product of its distance to the border and its count."""
-    estimates, ranking = standing.estimates, standing.ranking()
+    ranking, counts = standing.ranking(), standing.counts
     if k == len(ranking):  # there is no border: keep the counts even
-        return int(standing.counts.argmin())
-    border = (estimates[ranking[k - 1]] + estimates[ranking[k]]) / 2
-    doubt = (np.abs(estimates - border) * standing.counts)[ranking]
+        return int(counts.argmin())
+    ranked, counts = standing.estimates[ranking], counts[ranking]
+    border = (ranked.item(k - 1) + ranked.item(k)) / 2
+    doubt = np.abs(ranked - border) * counts
     # Of several players on the border itself the one that was sampled least, so that ties do not freeze the choice.
-    nearest = ranking[doubt == doubt.min()]
-    return int(nearest[standing.counts[nearest].argmin()])
+    return ranking.item(np.lexsort((counts, doubt)).item(0))

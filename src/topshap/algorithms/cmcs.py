@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, flipped, rows_at_most, slices
+from topshap.algorithms.base import Algorithm, Rounds, Task, ask, flipped, rows_at_most, slices
 from topshap.coalitions import draw_anchors
 from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 from topshap.stopping import OverlappingIntervals
@@ -40,6 +41,7 @@ class CMCS(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "cmcs"
+    extendable: ClassVar[bool] = True
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
 
     def standing(self, task: Task) -> MeanStanding:
@@ -67,19 +69,16 @@ def published_rule(task: Task, warm_up: int) -> OverlappingIntervals | None:
 
 def comparable_rounds(
     task: Task, standing: MeanStanding, limit: int | None = None
-) -> Generator[Coalitions, Values, bool]:
-    """Sample everyone against common anchors, `limit` times or until the budget ends; return whether it lasted."""
+) -> Generator[Coalitions, Values, None]:
+    """Sample everyone against common anchors, `limit` times or without end."""
     n, done = task.n, 0
     per_batch = task.rounds_per_batch(n + 1)
     while limit is None or done < limit:
         count = per_batch if limit is None else min(per_batch, limit - done)
         anchors = draw_anchors(count, n, task.rng)
-        values = yield from evaluate(neighbourhoods(anchors, task.tie_order))
-        add_neighbourhoods(standing, anchors, task.tie_order, values)
-        if len(values) < count * (n + 1):
-            return False
+        add = partial(add_neighbourhoods, standing, anchors, task.tie_order)
+        yield from ask(neighbourhoods(anchors, task.tie_order), standing, add)
         done += count
-    return True
 
 
 def neighbourhoods(anchors: Coalitions, order: Players) -> Iterator[Coalitions]:

@@ -46,7 +46,7 @@ class CMCSAtK(BorderPairAlgorithm):
 
     def everyone(
         self, task: Task, standing: MeanStanding, limit: int | None = None
-    ) -> Generator[Coalitions, Values, bool]:
+    ) -> Generator[Coalitions, Values, None]:
         """Compare everyone against common anchors."""
         return comparable_rounds(task, standing, limit)
 
@@ -54,14 +54,16 @@ class CMCSAtK(BorderPairAlgorithm):
         """Yield anchors."""
         return anchors_one_by_one(task.n, task.rng)
 
-    def sample(self, drawn: Coalition, pair: tuple[int, int]) -> Generator[Coalitions, Values, list[float]]:
-        """Compare both players against one anchor."""
+    def coalitions(self, drawn: Coalition, pair: tuple[int, int]) -> Coalitions:
+        """Return the anchor, and the anchor with each of the two flipped."""
         # One by one: for two players that is quicker than any array operation, and this is all there is in a round.
-        coalitions = np.empty((3, len(drawn)), dtype=np.bool_)
-        coalitions[:] = drawn
-        inside = [drawn.item(player) for player in pair]
+        rows = np.empty((3, len(drawn)), dtype=np.bool_)
+        rows[:] = drawn
         for row, player in enumerate(pair, start=1):
-            coalitions[row, player] ^= True
-        values = (yield coalitions).tolist()
-        others = zip(inside, values[1:], strict=False)
-        return [values[0] - value if member else value - values[0] for member, value in others]
+            rows[row, player] = not drawn.item(player)
+        return rows
+
+    def samples(self, drawn: Coalition, pair: tuple[int, int], values: list[float]) -> list[float]:
+        """Return the extended marginal contributions of both to the anchor."""
+        others = zip(pair, values[1:], strict=False)
+        return [values[0] - value if drawn.item(player) else value - values[0] for player, value in others]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap._validation import check_positive
-from topshap.algorithms.arms import ArmAlgorithm, everyone_once, pull
+from topshap.algorithms.arms import ArmAlgorithm, everyone_once, one_by_one
 
 if TYPE_CHECKING:
     from topshap.algorithms.base import Rounds, Task
@@ -46,15 +46,18 @@ class GapE(ArmAlgorithm):
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Sample everyone twice, so that there is a variance, then by the index."""
         pulls = (task.ledger.budget or 0) / 2
-        lasted = yield from everyone_once(task, standing)
-        lasted = lasted and (yield from everyone_once(task, standing))
-        while lasted:
-            ranking = standing.ranking()
-            gaps = gaps_to_border(standing.estimates[ranking], task.k)
-            noise = np.fmax(standing.std_errors[ranking], 1e-150)
-            complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
-            index = np.sqrt(self.exploration * pulls / (complexity * standing.counts[ranking])) - gaps
-            lasted = yield from pull(task, standing, ranking[[index.argmax()]])
+        yield from everyone_once(task, standing)
+        yield from everyone_once(task, standing)
+        yield from one_by_one(task, standing, lambda: self._choose(standing, task.k, pulls))
+
+    def _choose(self, standing: MeanStanding, k: int, pulls: float) -> int:
+        """Return the player with the highest index."""
+        ranking = standing.ranking()
+        gaps = gaps_to_border(standing.estimates[ranking], k)
+        noise = np.fmax(standing.std_errors[ranking], 1e-150)
+        complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
+        index = np.sqrt(self.exploration * pulls / (complexity * standing.counts[ranking])) - gaps
+        return ranking.item(index.argmax())
 
 
 def gaps_to_border(ranked: Values, k: int) -> Values:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from topshap._validation import check_int
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, compared, extended_marginals, published_rule
+from topshap.algorithms.base import Algorithm, Rounds, Task, ask
+from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals, published_rule
 from topshap.coalitions import anchors_one_by_one, uniforms_one_by_one
 from topshap.statistics.standing import MeanStanding
 
 if TYPE_CHECKING:
     from topshap.stopping import Guarantee, StoppingRule
-    from topshap.typing import Matrix, Players
+    from topshap.typing import Coalition, Matrix, Players, Values
 
 
 class GreedyCMCS(Algorithm[MeanStanding]):
@@ -44,6 +45,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
 
     name: ClassVar[str] = "greedy-cmcs"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    extendable: ClassVar[bool] = True
 
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
         self.warm_up = check_int("warm_up", warm_up, owner="GreedyCMCS", low=2)
@@ -54,24 +56,23 @@ class GreedyCMCS(Algorithm[MeanStanding]):
 
     def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
         """Warm up, then compare the players in doubt."""
-        lasted = yield from comparable_rounds(task, standing, self.warm_up)
+        yield from comparable_rounds(task, standing, self.warm_up)
         anchors = anchors_one_by_one(task.n, task.rng)
         uniforms = uniforms_one_by_one((task.k, task.n - task.k), task.rng)
-        at_once = rows_at_most(task.n)
-        while lasted:
+        while True:
             players = doubtful_players(standing, task.k, next(uniforms))
             anchor = next(anchors)
-            if len(players) < at_once:
-                values = yield compared(anchor, players)
-            else:
-                values = yield from evaluate(compare(anchor, players))
-            lasted = len(values) == len(players) + 1
-            sampled = players if lasted else players[: max(len(values) - 1, 0)]
-            standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
+            yield from ask(compare(anchor, players), standing, partial(add_compared, standing, anchor, players))
 
     def stopping_rule(self, task: Task) -> StoppingRule | None:
         """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
         return published_rule(task, self.warm_up) or super().stopping_rule(task)
+
+
+def add_compared(standing: MeanStanding, anchor: Coalition, players: Players, values: Values) -> None:
+    """Add the extended marginal contributions in a prefix of the values of `compare(anchor, players)`."""
+    sampled = players[: max(len(values) - 1, 0)]
+    standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
 
 
 def doubtful_players(standing: MeanStanding, k: int, uniform: Matrix) -> Players:

@@ -45,7 +45,7 @@ class SamplingSHAPAtK(BorderPairAlgorithm):
 
     def everyone(
         self, task: Task, standing: MeanStanding, limit: int | None = None
-    ) -> Generator[Coalitions, Values, bool]:
+    ) -> Generator[Coalitions, Values, None]:
         """Walk along permutations."""
         return permutation_rounds(task, standing, limit)
 
@@ -54,10 +54,14 @@ class SamplingSHAPAtK(BorderPairAlgorithm):
         while True:
             yield task.rng.random(task.n)
 
-    def sample(self, drawn: Values, pair: tuple[int, int]) -> Generator[Coalitions, Values, list[float]]:
-        """Let both players join in one order."""
-        earlier = drawn < drawn[list(pair), None]
-        coalitions = np.repeat(earlier, 2, axis=0)
-        coalitions[[0, 2], pair] = True
-        values = (yield coalitions).tolist()
+    def coalitions(self, drawn: Values, pair: tuple[int, int]) -> Coalitions:
+        """Return, for each of the two, those up to it in the order and those before it."""
+        rows = np.empty((4, len(drawn)), dtype=np.bool_)
+        for row, player in zip((0, 2), pair, strict=True):
+            rows[row : row + 2] = drawn < drawn[player]
+            rows[row, player] = True
+        return rows
+
+    def samples(self, drawn: Values, pair: tuple[int, int], values: list[float]) -> list[float]:  # noqa: ARG002
+        """Return what each of the two gains on joining."""
         return [after - before for after, before in zip(values[::2], values[1::2], strict=False)]

@@ -59,18 +59,14 @@ class SAR(Algorithm[SARStanding]):
         places = task.k
         for end in phase_ends(task):
             while task.ledger.spent < end:
-                lasted = yield from everyone_once(task, standing, undecided)
-                if not lasted:
-                    return
+                yield from everyone_once(task, standing, undecided)
             if 0 < places < len(undecided):
                 player, accepted = most_clear_cut(standing, undecided, places)
                 standing.verdict[player] = 1.0 if accepted else -1.0
                 undecided = undecided[undecided != player]
                 places -= accepted
         while True:  # what rounding left over
-            lasted = yield from everyone_once(task, standing, undecided)
-            if not lasted:
-                return
+            yield from everyone_once(task, standing, undecided)
 
 
 def phase_ends(task: Task) -> Values:

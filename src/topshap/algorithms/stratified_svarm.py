@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import ROWS_PER_BATCH, Algorithm, Rounds, Task, rows_at_most
+from topshap.algorithms.base import ROWS_PER_BATCH, Algorithm, Rounds, Task, ask, rows_at_most
 from topshap.coalitions import draw_of_sizes, with_complements
 from topshap.statistics.standing import Standing, at_least_unseen
 
@@ -34,9 +35,10 @@ class StrataStanding(Standing):
         self.add(ends, np.array([task.empty, task.grand]))
 
     def add(self, coalitions: Coalitions, values: Values) -> None:
-        """Let every value update all players: those inside with it, those outside without it."""
+        """Let every value update all players, those inside with it, those outside without it; or a prefix of values."""
         if len(values) == 0:
             return
+        coalitions = coalitions[: len(values)]
         sizes = coalitions.sum(axis=1)
         order = np.argsort(sizes, kind="stable")
         present, starts = np.unique(sizes[order], return_index=True)
@@ -103,6 +105,7 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
     """
 
     name: ClassVar[str] = "stratified-svarm"
+    extendable: ClassVar[bool] = True
 
     def standing(self, task: Task) -> StrataStanding:
         """Return the standing at the start of a race: the empty and the grand coalition."""
@@ -113,10 +116,7 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
         pairs = max(1, min(ROWS_PER_BATCH, rows_at_most(task.n, bytes_per_entry=8)) // 2)
         while True:
             coalitions = draw_complement_pairs(pairs, task.n, task.rng)
-            values = yield coalitions
-            standing.add(coalitions[: len(values)], values)
-            if len(values) < len(coalitions):
-                return
+            yield from ask([coalitions], standing, partial(standing.add, coalitions))
 
 
 def draw_complement_pairs(pairs: int, n: int, rng: np.random.Generator) -> Coalitions:

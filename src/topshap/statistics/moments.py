@@ -29,15 +29,16 @@ class PlayerMoments:
     """
 
     def __init__(self, n: int, rows: Matrix | None = None) -> None:
-        self._rows = np.zeros((3, n)) if rows is None else rows
-        self.count: Values = self._rows[0]
-        self.mean: Values = self._rows[1]
-        self._squares: Values = self._rows[2]
+        self.state: Matrix = np.zeros((3, n)) if rows is None else rows
+        """All there is to know, in one array."""
+        self.count: Values = self.state[0]
+        self.mean: Values = self.state[1]
+        self._squares: Values = self.state[2]
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rows of samples, one column for each of `players`."""
         if len(samples) > 0:
-            self._rows[:, players] = _merged(self._rows[:, players], samples)
+            self.state[:, players] = _merged(self.state[:, players], samples)
 
     def add_one(self, sample: float, player: int) -> None:
         """Add one sample of one player; the same as `add`, but quicker."""
@@ -82,14 +83,15 @@ class PairMoments:
         size = n + 1
         self._size = size
         self._row_starts = np.arange(size) * size
-        self._flat = np.zeros((3, size * size))
-        square = self._flat.reshape(3, size, size)
+        self.state: Matrix = np.zeros((3, size * size))
+        """All there is to know, in one array."""
+        square = self.state.reshape(3, size, size)
         self.count: Matrix = square[0, :n, :n]
         self.mean: Matrix = square[1, :n, :n]
         self._squares: Matrix = square[2, :n, :n]
         self.players = PlayerMoments(n, rows=square[:, n, :n])
         """The moments of each player's own samples."""
-        self._flat_count, self._flat_mean, self._flat_squares = self._flat
+        self._flat_count, self._flat_mean, self._flat_squares = self.state
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""
@@ -101,7 +103,7 @@ class PairMoments:
                 self._add_round(row, players)
         elif rounds > 0:
             differences = with_nobody[:, None, :] - with_nobody[:, :, None]
-            everyone = self._flat.reshape(3, self._size, self._size)
+            everyone = self.state.reshape(3, self._size, self._size)
             everyone[:] = _merged(everyone, differences)
 
     def _add_round(self, with_nobody: Values, players: Players) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from topshap.statistics.moments import PairMoments, PlayerMoments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.typing import Matrix, Players, Values
 
 PAIRS_UP_TO = 256
@@ -48,6 +51,15 @@ class Standing(ABC):
     def covariance(self) -> Matrix | None:
         """Return the covariance of the estimates, None where only the standard errors are known."""
         return None
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that brings back what the standing is now."""
+        now = deepcopy(vars(self))
+
+        def bring_back() -> None:
+            vars(self).update(deepcopy(now))
+
+        return bring_back
 
     def ranking(self, resolution: float = 0.0) -> Players:
         """Return all players, the best first.
@@ -133,6 +145,11 @@ class MeanStanding(Standing):
         self._errors = None
         (self.moments if self.pairs is None else self.pairs).add(samples, players)
 
+    def add_one(self, sample: float, player: int) -> None:
+        """Add one sample of one player."""
+        self.moments.add_one(sample, player)
+        self._refresh_errors(player)
+
     def add_compared(self, samples: list[float], pair: tuple[int, int]) -> None:
         """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
         if self.pairs is not None and len(samples) == 2:
@@ -141,6 +158,17 @@ class MeanStanding(Standing):
             for sample, player in zip(samples, pair, strict=False):
                 self.moments.add_one(sample, player)
         self._refresh_errors(*pair)
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that brings back what the standing is now."""
+        moments = self.moments if self.pairs is None else self.pairs
+        now = moments.state.copy()
+
+        def bring_back() -> None:
+            moments.state[:] = now
+            self._errors, self._everyone_seen = None, False  # what follows from the moments is found again
+
+        return bring_back
 
     @property
     def counts(self) -> Values:
