@@ -4,10 +4,15 @@ import joblib
 import numpy as np
 import pytest
 
+import topshap
 from topshap import bench
-from topshap.bench import experiment
+from topshap.algorithms import ALGORITHMS as OWN
+from topshap.bench import experiment, paper, runs
 from topshap.errors import ParameterError
+from topshap.metrics import mean_squared_error
 
+COUNTINGS = ("calls", "distinct")
+TOGETHER = [name for name, kind in OWN.items() if kind.extendable]
 ALGORITHMS = ["odd-gp", "cmcs", "shap:kernel", "shapiq:svarm"]
 
 
@@ -18,6 +23,11 @@ def cells(**changed):
 
 def without_seconds(rows):
     return [row._replace(seconds=0.0) for row in rows]
+
+
+def by_cell(rows):
+    """In an order of their own: a table has the budgets of a race next to each other."""
+    return sorted(without_seconds(rows), key=lambda row: row.cell.key)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +55,7 @@ def test_two_workers_give_the_same_rows_as_one(all_rows, tmp_path, monkeypatch):
     own = ["odd-gp", "cmcs"]
     expected = [row for row in all_rows if row.algorithm in own]
     assert without_seconds(bench.run(cells(algorithms=own), tmp_path / "two.csv", n_jobs=2)) == expected
-    assert without_seconds(bench.read_table(tmp_path / "two.csv")) == expected
+    assert by_cell(bench.read_table(tmp_path / "two.csv")) == by_cell(expected)
 
 
 def test_repetitions_differ_and_so_do_seeds():
@@ -61,11 +71,11 @@ def test_a_cell_in_the_table_is_not_run_again(name, tmp_path, monkeypatch):
     some = cells(runs=1)
     before = bench.run(some[:10], path)
     ran = []
-    run_cell = experiment.run_cell
-    monkeypatch.setattr(experiment, "run_cell", lambda *of: ran.append(of[1]) or run_cell(*of))
+    run_group = runs.run_group
+    monkeypatch.setattr(runs, "run_group", lambda *of: ran.extend(of[1]) or run_group(*of))
     after = bench.run(some, path)
     assert after[:10] == before  # to the last bit, the seconds too
-    assert ran == [cell for _, cell in some[10:]]
+    assert set(ran) == {cell for _, cell in some[10:]}
     assert bench.run(some, path) == after == bench.read_table(path)
     assert len(ran) == len(some) - 10
     assert [file.name for file in tmp_path.iterdir()] == [name]
@@ -82,17 +92,18 @@ def test_a_torn_last_line_is_run_again(tmp_path):
 def test_an_interrupted_experiment_keeps_what_it_has(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     monkeypatch.setattr(experiment, "CHUNK", 4)
-    run_cell, left = experiment.run_cell, iter(range(10))
+    run_group, left = runs.run_group, iter(range(10))
 
     def stop_after_ten(*of):
         if next(left, None) is None:
             raise KeyboardInterrupt
-        return run_cell(*of)
+        return run_group(*of)
 
-    monkeypatch.setattr(experiment, "run_cell", stop_after_ten)
+    monkeypatch.setattr(runs, "run_group", stop_after_ten)
     with pytest.raises(KeyboardInterrupt):
         bench.run(cells(), path)
-    assert [row.cell for row in bench.read_table(path)] == [cell for _, cell in cells()[:8]]
+    kept = [cell for _, group in runs.groups_of(cells())[:8] for cell in group]
+    assert [row.cell for row in bench.read_table(path)] == kept
 
 
 def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
@@ -121,8 +132,53 @@ def test_an_algorithm_that_cannot_run_with_the_budget_says_so():
     assert row.evaluations == 0
 
 
-@pytest.mark.cluster
-def test_a_dask_cluster_gives_the_same_table(all_rows, tmp_path):
+@pytest.mark.parametrize("counting", COUNTINGS)
+def test_a_race_read_on_its_way_says_what_a_race_with_the_smaller_budget_says(counting):
+    source = bench.Source("near-tie", "0")  # 2**10 coalitions
+    settings = {"ks": [3], "budgets": [400, 21, 100, 57], "runs": 2, "counting": counting}
+    pairs = bench.cells_of([source], TOGETHER, **settings)
+    assert len(runs.groups_of(pairs)) == len(pairs) / 4
+    together = without_seconds(bench.run(pairs))
+    for pair, row in zip(pairs, together, strict=True):
+        assert without_seconds(bench.run([pair])) == [row]
+        own = topshap.identify(
+            source.open().game,
+            k=3,
+            budget=row.budget,
+            algorithm=row.algorithm,
+            counting=counting,
+            random_state=np.random.default_rng(row.cell.seeds(0)),
+        )
+        found = (row.evaluations, row.calls, row.stopped, row.mean_squared_error)
+        assert found == (
+            own.evaluations,
+            own.calls,
+            own.stopped,
+            mean_squared_error(source.open().exact, own.estimates),
+        )
+
+
+def test_the_time_of_a_race_that_is_read_on_its_way_is_that_up_to_there():
+    rows = bench.run(bench.cells_of([bench.Source("tie", "0")], ["bus"], ks=[3], budgets=[50, 100, 400], runs=1))
+    assert rows[0].seconds < rows[1].seconds < rows[2].seconds
+
+
+def test_algorithms_that_know_their_budget_and_all_coalitions_have_races_of_their_own():
+    source = bench.Source("tie", "0")
+    everything = 2 ** source.open().game.n_players
+    budgets = [50, 100, everything, everything + 1]
+    of_all = [*OWN, "shapiq:svarm"]
+    for counting, with_all in (("distinct", 3), ("calls", 1)):
+        pairs = bench.cells_of([source], of_all, ks=[3], budgets=budgets, runs=1, counting=counting)
+        for name in of_all:
+            groups = [group for _, group in runs.groups_of(pairs) if group[0].algorithm == name]
+            assert len(groups) == (with_all if name in TOGETHER else 4)
+    (row,) = bench.run(bench.cells_of([source], ["cmcs"], ks=[3], budgets=[everything], runs=1))
+    assert row.stopped == "exact"
+
+
+@pytest.fixture
+def dask():
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -131,6 +187,18 @@ def test_a_dask_cluster_gives_the_same_table(all_rows, tmp_path):
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):
-        rows = bench.run(cells(), tmp_path / "dask.csv")
-    assert without_seconds(rows) == all_rows
-    assert without_seconds(bench.read_table(tmp_path / "dask.csv")) == all_rows
+        yield
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("algorithms", [ALGORITHMS, paper.MAIN], ids=["external", "paper"])
+def test_a_dask_cluster_gives_the_same_table(algorithms, dask, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "CHUNK", 3)
+    everything = [cells(algorithms=algorithms, budgets=[40, 60, 300], counting=counting) for counting in COUNTINGS]
+    with joblib.parallel_config(backend="sequential"):
+        alone = [without_seconds(bench.run(wanted)) for wanted in everything]
+    monkeypatch.setattr(experiment, "in_order", lambda *_: pytest.fail("it was not run on the cluster"))
+    for counting, wanted, expected in zip(COUNTINGS, everything, alone, strict=True):
+        path = tmp_path / f"{counting}.csv"
+        assert without_seconds(bench.run(wanted, path)) == expected
+        assert by_cell(bench.read_table(path)) == by_cell(expected)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topshap.algorithms import ALGORITHMS
+
 COST = ("evaluations", "calls", "seconds")
 """The columns of a row that say what a run cost."""
 MEASURES = ("binary_precision", "ratio_precision", "inclusion_exclusion_error", "mean_squared_error")
@@ -53,8 +55,19 @@ class Cell(NamedTuple):
         rest = (self.budget, self.epsilon, self.unit, self.delta, self.guarantee, self.counting, self.run)
         return "|".join("" if part is None else str(part) for part in (*first, *rest))
 
+    @property
+    def knows_budget(self) -> bool:
+        """Whether the algorithm plans by the budget. If not, a race can be read at a budget on its way to a larger one.
+
+        Examples
+        --------
+        >>> Cell("global", "wine", "cmcs", k=3).knows_budget, Cell("global", "wine", "shap:kernel", k=3).knows_budget
+        (False, True)
+        """
+        return self.algorithm not in ALGORITHMS or not ALGORITHMS[self.algorithm].extendable
+
     def seeds(self, seed: int) -> np.random.SeedSequence:
-        """Return where the cell's random numbers come from.
+        """Return where the cell's random numbers come from; all budgets that are not known have the same.
 
         Examples
         --------
@@ -63,7 +76,8 @@ class Cell(NamedTuple):
         >>> bool(a.generate_state(1) == b.generate_state(1))
         False
         """
-        digest = hashlib.blake2b(self.key.encode(), digest_size=16).digest()
+        key = self.key if self.knows_budget else self._replace(budget=None).key
+        digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 
 
@@ -95,7 +109,7 @@ class Row(NamedTuple):
     evaluations: int
     calls: int
     seconds: float
-    """Processor time of the run in its process."""
+    """Processor time of the run in its process, up to this budget."""
     binary_precision: float
     ratio_precision: float
     inclusion_exclusion_error: float

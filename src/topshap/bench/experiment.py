@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import nullcontext
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-import topshap
-from topshap import metrics
 from topshap._extras import import_extra
 from topshap._parallel import in_order
 from topshap._validation import check_int
-from topshap.bench import external
-from topshap.bench.cells import Cell, Row
+from topshap.bench.cells import Cell
+from topshap.bench.runs import groups_of, run_chunk, version_of
 from topshap.bench.table import Table
-from topshap.identify import identify
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
-    from topshap.bench.sources import Opened, Source
-    from topshap.typing import Values
+    from topshap.bench.cells import Row
+    from topshap.bench.sources import Source
 
 CHUNK = 20
-"""How many runs a worker is given at once: enough that sending them takes no time next to running them."""
+"""How many races a worker is given at once: enough that sending them takes no time next to running them."""
 
 
 def cells_of(
@@ -104,6 +98,9 @@ def run(
 ) -> list[Row]:
     """Run all cells that the table does not have yet, and return the rows of all, in the order of the cells.
 
+    Where an algorithm does not know its budget, cells that differ only in that are one race, read on its way: its
+    answer at a budget is the same to the bit as that of a race with this budget.
+
     Parameters
     ----------
     cells
@@ -129,18 +126,21 @@ def run(
     wanted = dict.fromkeys(cells)
     with Table(out) as table:
         known = {(row.cell, row.version): row for row in table.rows if row.seed == seed}
-        missing = [pair for pair in wanted if (pair[1], _version(pair[1].algorithm)) not in known]
-        chunks = [missing[start : start + CHUNK] for start in range(0, len(missing), CHUNK)]
+        missing = [pair for pair in wanted if (pair[1], version_of(pair[1].algorithm)) not in known]
+        groups = groups_of(missing)
+        chunks = [groups[start : start + CHUNK] for start in range(0, len(groups), CHUNK)]
         with _bar(len(wanted), len(wanted) - len(missing), shown=progress) as bar:
             for rows in _run_all(chunks, seed, n_jobs):
                 table.add(rows)
                 known.update({(row.cell, row.version): row for row in rows})
                 if bar is not None:
                     bar.update(len(rows))
-    return [known[cell, _version(cell.algorithm)] for _, cell in wanted]
+    return [known[cell, version_of(cell.algorithm)] for _, cell in wanted]
 
 
-def _run_all(chunks: Sequence[Sequence[tuple[Source, Cell]]], seed: int, n_jobs: int | None) -> Iterator[list[Row]]:
+def _run_all(
+    chunks: Sequence[Sequence[tuple[Source, list[Cell]]]], seed: int, n_jobs: int | None
+) -> Iterator[list[Row]]:
     """Yield the rows of the chunks in their order, by workers as joblib's context says.
 
     On a dask cluster the chunks are futures of its own, since joblib's generator waits for ever for those it submits.
@@ -156,92 +156,6 @@ def _run_all(chunks: Sequence[Sequence[tuple[Source, Cell]]], seed: int, n_jobs:
             yield future.result()
     finally:
         backend.client.cancel(futures)
-
-
-def run_chunk(pairs: Sequence[tuple[Source, Cell]], seed: int) -> list[Row]:
-    """Run some cells, in a worker."""
-    return [run_cell(source.open(), cell, seed) for source, cell in pairs]
-
-
-def run_cell(opened: Opened, cell: Cell, seed: int) -> Row:
-    """Run a cell and judge its answer by the exact values."""
-    start = time.process_time()
-    answer = _external(opened, cell, seed) if cell.algorithm in external.EXTERNAL else _own(opened, cell, seed)
-    seconds = time.process_time() - start
-    exact = opened.exact
-    judged = [float("nan")] * 4
-    if answer.players is not None and answer.estimates is not None:
-        judged = [
-            metrics.binary_precision(exact, answer.players),
-            metrics.ratio_precision(exact, answer.players),
-            metrics.inclusion_exclusion_error(exact, answer.players),
-            metrics.mean_squared_error(exact, answer.estimates),
-        ]
-    return Row(
-        *cell._replace(),
-        seed,
-        _version(cell.algorithm),
-        opened.game.n_players,
-        opened.range_of_shapley_values,
-        answer.stopped,
-        answer.evaluations,
-        answer.calls,
-        seconds,
-        *judged,
-    )
-
-
-class _Found(NamedTuple):
-    players: Any
-    estimates: Values | None
-    evaluations: int
-    calls: int
-    stopped: str
-
-
-def _own(opened: Opened, cell: Cell, seed: int) -> _Found:
-    """Run one of topshap's algorithms."""
-    options: dict[str, Any] = {}
-    if cell.epsilon is not None:
-        unit = opened.range_of_shapley_values if cell.unit == "range" else 1.0
-        options = {"epsilon": cell.epsilon * unit, "delta": cell.delta, "guarantee": cell.guarantee}
-    if cell.guarantee == "exact":  # of a table the range of the values is known
-        options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
-    top = identify(
-        opened.game,
-        k=cell.k,
-        budget=cell.budget,
-        algorithm=cell.algorithm,
-        counting=cell.counting,  # type: ignore[arg-type]  # checked there
-        random_state=np.random.default_rng(cell.seeds(seed)),
-        n_jobs=1,
-        **options,
-    )
-    return _Found(top.players, top.estimates, top.evaluations, top.calls, top.stopped)
-
-
-def _external(opened: Opened, cell: Cell, seed: int) -> _Found:
-    """Run an algorithm of another package."""
-    budget = check_int("budget", cell.budget, owner=cell.algorithm, low=2)
-    for_estimates, for_ties = cell.seeds(seed).spawn(2)
-    answer = external.estimate(
-        cell.algorithm,
-        opened.game,
-        budget=budget,
-        seed=int(for_estimates.generate_state(1)[0]),
-        counting=cell.counting,  # type: ignore[arg-type]  # checked by Race
-    )
-    if answer.estimates is None:
-        return _Found(None, None, 0, 0, "refused")
-    order = np.random.default_rng(for_ties).permutation(len(answer.estimates))  # ties are broken as in a race
-    players = order[np.argsort(-answer.estimates[order], kind="stable")][: cell.k]
-    return _Found(players, answer.estimates, answer.evaluations, answer.calls, "finished")
-
-
-def _version(algorithm: str) -> str:
-    if algorithm in external.EXTERNAL:
-        return external.version_of(algorithm)
-    return f"topshap {topshap.__version__}"
 
 
 def _bar(total: int, done: int, *, shown: bool) -> Any:
