@@ -5,7 +5,7 @@ import pytest
 
 from topshap import bench
 from topshap.algorithms import ALGORITHMS
-from topshap.bench import guarantee, paper, race, scale, summary
+from topshap.bench import growth, guarantee, paper, race, scale, summary
 from topshap.games import TableGame
 
 
@@ -96,18 +96,61 @@ def test_curves_are_means_over_games_for_every_run(games):
     assert table[1, 1] == np.mean(of_one)
 
 
+SMALL = {"players": [10, 40], "budgets": [100, 200], "runs": 1}
+
+
 def test_growth_is_measured_next_to_what_is_claimed(tmp_path):
-    found = scale.scale(
-        tmp_path, algorithms=["cmcs", "kernelshap", "shapiq:permutation"], players=[10, 40], budgets=[100, 200], runs=1
-    )
+    found = scale.scale(tmp_path, algorithms=["cmcs", "kernelshap", "shapiq:permutation"], **SMALL)
     assert len(found.measured) == 3 * 4
     assert all(m.microseconds > 0 and m.megabytes > 0 and 0 < m.calls <= m.budget for m in found.measured)
     assert {path.name for path in tmp_path.iterdir()} == {"scale.csv", "scale.txt", "scale.png"}
 
 
+def test_what_was_measured_before_an_interruption_is_not_measured_again(tmp_path, monkeypatch):
+    measure, left, ran = scale.measure, iter(range(5)), []
+
+    def stop_after_five(setting, *of):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        ran.append(setting)
+        return measure(setting, *of)
+
+    monkeypatch.setattr(scale, "measure", stop_after_five)
+    with pytest.raises(KeyboardInterrupt):
+        scale.scale(tmp_path, algorithms=["cmcs", "bus"], **SMALL)
+    monkeypatch.setattr(scale, "measure", lambda setting, *of: ran.append(setting) or measure(setting, *of))
+    first = scale.scale(tmp_path, algorithms=["cmcs", "bus"], **SMALL)
+    assert len(ran) == len(set(ran)) == len(first.measured) == 8
+    again = scale.scale(tmp_path, algorithms=["cmcs", "bus"], **SMALL)
+    assert len(ran) == 8
+    assert again.measured == first.measured
+
+
+def test_what_cannot_or_may_not_be_run_is_in_the_table_and_says_why(tmp_path):
+    names = ["cmcs", "odd-gp@k", "shap:permutation"]
+    found = scale.scale(tmp_path, algorithms=names, players=[10, 1000, 2000], budgets=[200], runs=1, limit=1e-9)
+    outcomes = {(m.algorithm, m.n_players): m.outcome for m in found.measured if m.axis == "players"}
+    assert outcomes["cmcs", 10] == outcomes["odd-gp@k", 10] == "measured"
+    assert outcomes["cmcs", 1000] == outcomes["cmcs", 2000] == "too long"
+    assert outcomes["odd-gp@k", 2000] == "not for n"
+    assert all(outcome in found.text for outcome in outcomes.values() if outcome != "measured")
+    measured = growth.Measured("players", "shap:permutation", 1000, 2000, "", "cannot run", 0, 0.0, np.nan, np.nan)
+    assert scale.why_not(("players", "shap:permutation", 3000, 2000, ""), [measured], limit=5.0) == "cannot run"
+    assert scale.why_not(("budget", "shap:permutation", 30, 4000, ""), [measured], limit=5.0) is None
+
+
+def test_what_would_take_too_much_memory_is_not_run():
+    smaller = [
+        growth.Measured("players", "cmcs", n, 2000, "", "measured", 1, 1e-3, 1.0, n**2 / 1e4) for n in (100, 1000)
+    ]
+    assert scale.why_not(("players", "cmcs", 3000, 2000, ""), smaller, limit=5.0) is None
+    assert scale.why_not(("players", "cmcs", 10_000, 2000, ""), smaller, limit=5.0) == "too large"
+
+
 def test_growth_beyond_the_claim_is_marked():
     def report(power):
-        return scale.report([scale.Measured("players", "cmcs", n, 100, 100, 0.1 * n**power, 1.0) for n in (10, 30, 90)])
+        sizes = [("players", "cmcs", n, 100, "", "measured", 100, 0.1, 0.1 * n**power, 1.0) for n in (10, 30, 90)]
+        return growth.report([growth.Measured(*of) for of in sizes])
 
     assert "faster than claimed" in report(1.5)
     assert "faster than claimed" not in report(1.1)
@@ -115,5 +158,5 @@ def test_growth_beyond_the_claim_is_marked():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_claims_how_it_grows(algorithm):
-    assert scale.claimed_power(algorithm, "n") in (1, 2)
-    assert scale.claimed_power(algorithm, "T") in (0, 1, 2)
+    assert growth.claimed_power(algorithm, "n") in (1, 2, 3)
+    assert growth.claimed_power(algorithm, "T") in (0, 1, 2)

@@ -26,7 +26,7 @@ class KernelSHAP(Algorithm[KnownStanding]):
     v(N) - v(empty). Their covariance is the sandwich estimate over the random draws, corrected for the degrees of
     freedom; it is not known while the draws are no more than the coefficients, or where nothing was drawn at random.
 
-    Overhead per evaluation: O(n**2), for the normal equations.
+    Overhead per evaluation: O(n**2 + n**3 / T) for T evaluations, for the normal equations and their solution.
 
     Examples
     --------

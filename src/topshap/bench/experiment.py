@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from topshap._extras import import_extra
 from topshap._parallel import in_order
 from topshap._validation import check_int
-from topshap.bench.cells import Cell
+from topshap.bench.cells import Cell, Row
 from topshap.bench.runs import groups_of, run_chunk, version_of
 from topshap.bench.table import Table
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
-    from topshap.bench.cells import Row
     from topshap.bench.sources import Source
 
 CHUNK = 20
@@ -124,7 +123,7 @@ def run(
     [('cmcs', 50), ('shap:kernel', 50)]
     """
     wanted = dict.fromkeys(cells)
-    with Table(out) as table:
+    with Table(out, Row) as table:
         known = {(row.cell, row.version): row for row in table.rows if row.seed == seed}
         missing = [pair for pair in wanted if (pair[1], version_of(pair[1].algorithm)) not in known]
         groups = groups_of(missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 from topshap._extras import import_extra
 from topshap._validation import refuse
@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-_HINTS = get_type_hints(Row)
-_TEXT = {name for name, hint in _HINTS.items() if hint is str}
-_WHOLE = {name for name, hint in _HINTS.items() if hint in (int, int | None)}
+RowT = TypeVar("RowT", bound=NamedTuple)
 
 
-class Table:
+class Table(Generic[RowT]):
     """Rows in a file: read at the start, and added to as results come in.
 
     A row is on the disk as soon as it is added; the last line of a CSV file that was torn by a crash is left out. A
@@ -31,17 +29,20 @@ class Table:
     path
         A path that ends in ``.csv`` or ``.parquet``, the latter with the extra ``topshap[parquet]``; None keeps the
         rows in memory only.
+    kind
+        What a row is: a named tuple of texts and numbers, `Row` in most experiments.
 
     Examples
     --------
-    >>> with Table(None) as table:
+    >>> with Table(None, Row) as table:
     ...     table.rows
     []
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, kind: type[RowT]) -> None:
         self.path = None if path is None else Path(path)
-        self.rows: list[Row] = []
+        self.kind = kind
+        self.rows: list[RowT] = []
         self._journal: Path | None = None
         if self.path is None:
             return
@@ -53,11 +54,11 @@ class Table:
             self._journal = self.path.with_name(self.path.name + ".rows.csv")
             import_extra("pyarrow", extra="parquet", needed_by="a table in .parquet")
             if self.path.exists():
-                self.rows += _read_parquet(self.path)
+                self.rows += _read_parquet(self.path, kind)
         if self._journal.exists():
-            self.rows += _read_csv(self._journal)
+            self.rows += _read_csv(self._journal, kind)
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[RowT]) -> None:
         """Add rows, and write them."""
         new = list(rows)
         self.rows += new
@@ -67,14 +68,14 @@ class Table:
         with self._journal.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             if fresh:
-                writer.writerow(Row._fields)
+                writer.writerow(self.kind._fields)
             writer.writerows([_as_text(value) for value in row] for row in new)
 
     def close(self) -> None:
         """Write the Parquet file, if it is one."""
         if self.path is None or self._journal is None or self._journal == self.path:
             return
-        _write_parquet(self.path, self.rows)
+        _write_parquet(self.path, self.rows, self.kind)
         self._journal.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
@@ -85,7 +86,7 @@ class Table:
 
 
 def read_table(path: str | os.PathLike[str]) -> list[Row]:
-    """Return the rows of a file.
+    """Return the rows of the file of an experiment.
 
     Examples
     --------
@@ -95,10 +96,10 @@ def read_table(path: str | os.PathLike[str]) -> list[Row]:
     topshap.errors.ParameterError: The 'path' parameter of Table must be a path that ends in .csv or .parquet.
     Got 'results.txt' instead.
     """
-    return Table(path).rows
+    return Table(path, Row).rows
 
 
-def _read_csv(path: Path) -> list[Row]:
+def _read_csv(path: Path, kind: type[RowT]) -> list[RowT]:
     """Return the rows of a file; a last line without its end is taken off the file, so that rows may be added."""
     text = path.read_bytes()
     if text and not text.endswith(b"\n"):
@@ -108,37 +109,44 @@ def _read_csv(path: Path) -> list[Row]:
     header = next(lines, None)
     if header is None:
         return []
-    if tuple(header) != Row._fields:
+    if tuple(header) != kind._fields:
         refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
-    return [Row(*map(_from_text, Row._fields, line)) for line in lines]
+    hints = get_type_hints(kind)
+    return [kind(*(_from_text(hints[name], text) for name, text in zip(header, line, strict=True))) for line in lines]
 
 
 def _as_text(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def _from_text(name: str, text: str) -> Any:
-    if name in _TEXT:
+def _from_text(hint: Any, text: str) -> Any:
+    if hint is str:
         return text
     if text == "":
         return None
-    return int(text) if name in _WHOLE else float(text)
+    return int(text) if _is_whole(hint) else float(text)
 
 
-def _read_parquet(path: Path) -> list[Row]:
+def _is_whole(hint: Any) -> bool:
+    return hint in (int, int | None)
+
+
+def _read_parquet(path: Path, kind: type[RowT]) -> list[RowT]:
     parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by="a table in .parquet")
     columns = parquet.read_table(path).to_pydict()
-    if tuple(columns) != Row._fields:
+    if tuple(columns) != kind._fields:
         refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
-    return [Row(*values) for values in zip(*columns.values(), strict=True)]
+    return [kind(*values) for values in zip(*columns.values(), strict=True)]
 
 
-def _write_parquet(path: Path, rows: list[Row]) -> None:
+def _write_parquet(path: Path, rows: list[RowT], kind: type[RowT]) -> None:
     pa = import_extra("pyarrow", extra="parquet", needed_by="a table in .parquet")
     parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by="a table in .parquet")
-    kinds = {True: pa.string(), False: pa.float64()}
-    schema = pa.schema([(name, pa.int64() if name in _WHOLE else kinds[name in _TEXT]) for name in Row._fields])
-    columns = {name: [getattr(row, name) for row in rows] for name in Row._fields}
+    others = {True: pa.string(), False: pa.float64()}
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind._fields}
+    types = {name: pa.int64() if _is_whole(hint) else others[hint is str] for name, hint in hints.items()}
+    schema = pa.schema([(name, types[name]) for name in kind._fields])
+    columns = {name: [getattr(row, name) for row in rows] for name in kind._fields}
     part = path.with_name(path.name + ".part")
     parquet.write_table(pa.table(columns, schema=schema), part)
     part.replace(path)
