@@ -57,6 +57,7 @@ def test_expensive_functions(tmp_path, monkeypatch, capsys):
 def test_clusters_with_dask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("clusters.md", skip=["ray"])
+    assert len((tmp_path / "experiment.csv").read_text().splitlines()) == 1 + 16
 
 
 @pytest.mark.cluster

@@ -83,7 +83,9 @@ def guarantee(
 def paper(
     games: Path | None = GAMES,
     out: Path = OUT,
-    runs: int | None = typer.Option(None, min=1, help="Runs of every setting: by default 100, the paper's are 1000."),
+    runs: int | None = typer.Option(
+        None, min=1, help="Runs of every setting: by default 100, and 20 with --quick; the paper's are 1000."
+    ),
     jobs: int = JOBS,
     quick: bool = QUICK,
     seed: int = SEED,
@@ -97,9 +99,9 @@ def paper(
 
     settings: dict[str, Any] = {"budgets": BUDGETS}
     if quick:
-        settings = {"budgets": (100, 500, 2000), "ks": (1, 3, 5, 7, 9), "runs_of_table_1": runs or 2}
-    sources = _sources(games, out, jobs, quick=quick)
-    done = run_paper(sources, out, runs=runs or (5 if quick else 100), **settings, **_how(jobs, seed))
+        settings = {"budgets": (100, 500, 2000), "ks": (1, 3, 5, 7, 9), "runs_of_table_1": runs or 10}
+    sources = _sources(games, out, jobs, quick=quick, whole=("global",))
+    done = run_paper(sources, out, runs=runs or (20 if quick else 100), **settings, **_how(jobs, seed))
     _say(done.text, out, "paper.csv", "paper.txt", *(path.name for path in done.figures))
 
 
@@ -133,9 +135,19 @@ def scale(
 
 
 def _sources(
-    games: Path | None, out: Path, jobs: int, *, quick: bool, synthetic: bool = False, unseen: bool = False
+    games: Path | None,
+    out: Path,
+    jobs: int,
+    *,
+    quick: bool,
+    synthetic: bool = False,
+    unseen: bool = False,
+    whole: tuple[str, ...] = (),
 ) -> list[Source]:
-    """Return the games of a folder, or those that the package makes; a few of each family if it is to be quick."""
+    """Return the games of a folder, or those that the package makes.
+
+    If it is to be quick only a few of each family, but all of those families that are to be whole.
+    """
     from topshap import bench  # noqa: PLC0415 - so that --help stays quick
 
     if unseen and games is None:
@@ -147,7 +159,9 @@ def _sources(
         sources = bench.trained(out / "tables", names, n_jobs=jobs) + (bench.synthetic() if synthetic else [])
     if not quick:
         return sources
-    return [s for s in sources if [o for o in sources if o.family == s.family].index(s) < PER_FAMILY_IN_QUICK]
+    families = {source.family: [other for other in sources if other.family == source.family] for source in sources}
+    most = {family: None if family in whole else PER_FAMILY_IN_QUICK for family in families}
+    return [source for family, members in families.items() for source in members[: most[family]]]
 
 
 def _how(jobs: int, seed: int) -> dict[str, Any]:
