@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
 PLAYERS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BUDGETS = (500, 1000, 2000, 4000, 8000, 16_000)
-LIMIT, LARGEST = 5.0, 1000.0
+LIMIT, LARGEST = 3.0, 1000.0
 """Seconds that a run may be expected to take, and megabytes."""
+ENOUGH = 1.0
+"""After this many seconds no further run is begun: what takes so long varies little."""
 K = 5
 
 
@@ -86,7 +88,7 @@ def scale(
     budgets
         Budgets, with `N_PLAYERS` players.
     runs
-        How many runs the quickest is taken of, at most: no further one is begun after `limit` seconds.
+        How many runs the quickest is taken of; fewer where they take more than a second.
     limit
         What is expected to take more seconds than this is not run.
     progress
@@ -133,7 +135,7 @@ def measure(setting: Setting, smaller: Sequence[Measured], runs: int, limit: flo
     _run(name, TimedGame(10), 100, 0)  # what is loaded and compiled at the first call is not its growth
     quickest, seconds, start, calls = float("inf"), float("inf"), time.process_time(), 0
     for seed in range(runs):
-        if seed > 0 and time.process_time() - start > limit:
+        if seed > 0 and time.process_time() - start > ENOUGH:
             break
         game, began = TimedGame(n), time.process_time()
         calls = _run(name, game, budget, seed)

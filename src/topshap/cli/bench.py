@@ -109,7 +109,7 @@ def paper(
 def scale(
     out: Path = OUT,
     runs: int = typer.Option(3, min=1, help="The quickest of how many runs counts."),
-    limit: float = typer.Option(5.0, min=0.0, help="A run that is expected to take more seconds is left out."),
+    limit: float = typer.Option(3.0, min=0.0, help="A run that is expected to take more seconds is left out."),
     quick: bool = QUICK,
 ) -> None:
     """Measure the time and memory of the algorithms themselves as players and budgets grow, one after the other.
