@@ -6,6 +6,7 @@ import pytest
 from topshap import bench
 from topshap.algorithms import ALGORITHMS
 from topshap.bench import growth, guarantee, paper, race, scale, summary
+from topshap.errors import ParameterError
 from topshap.games import TableGame
 
 
@@ -72,6 +73,19 @@ def test_a_broken_promise_is_said(games):
     assert "a promise was broken" in text
     only_credible = [row._replace(guarantee="credible") for row in wrong]
     assert guarantee.report(only_credible)[1]
+
+
+def test_the_paper_in_parts(games, tmp_path):
+    found = paper.paper(games, tmp_path, parts="a", runs=1, budgets=[50, 100])
+    assert [path.name for path in found.figures] == ["paper-a.png"]
+    assert {row.algorithm for row in found.rows} == set(paper.STEPS)
+    assert "Table 1" not in found.text
+    table = paper.paper(games, tmp_path, parts="f", runs=1)
+    assert table.figures == []
+    assert {row.budget for row in table.rows} == {None}
+    for wrong in ("", "xyz"):
+        with pytest.raises(ParameterError, match="letters out of 'abcdef'"):
+            paper.paper(games, tmp_path, parts=wrong)
 
 
 def test_the_paper_has_all_its_parts(games, tmp_path):

@@ -46,6 +46,15 @@ def test_guarantee(folder, monkeypatch, broken, code):
     assert files == {"guarantee.csv", "guarantee.txt", "guarantee.png"}
 
 
+def test_only_rules_that_promise_something(folder, monkeypatch):
+    monkeypatch.setitem(guarantee.guarantee.__kwdefaults__, "kinds", ())
+    monkeypatch.setattr(guarantee, "PROMISED", (("odd-gp@k", "asymptotic"),))
+    result, _ = bench("guarantee", folder, "--promised")
+    assert result.exit_code == 0
+    assert "odd-gp@k asymptotic" in result.output
+    assert "credible" not in result.output
+
+
 def test_paper(folder):
     result, files = bench("paper", folder)
     assert result.exit_code == 0

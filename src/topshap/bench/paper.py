@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap._validation import refuse
 from topshap.bench.experiment import cells_of, races_of, run
 from topshap.bench.figures import Panel, draw
 from topshap.bench.summary import Mean, as_text, by_run, circumstances, grouped, mean_of
@@ -40,6 +41,7 @@ K = 3
 """The k at which the budget varies."""
 PAC_K, EPSILON, DELTA = 5, 0.0005, 0.01
 """The terms of Table 1."""
+PARTS = "abcdef"
 TABLE_1 = {
     "adult": {
         "samplingshap@k": (38998, 1247),
@@ -83,6 +85,7 @@ def paper(
     sources: Sequence[Source],
     folder: Path,
     *,
+    parts: str = PARTS,
     runs: int = 1000,
     runs_of_table_1: int | None = None,
     budgets: Sequence[int] = BUDGETS,
@@ -99,6 +102,8 @@ def paper(
         The games.
     folder
         Where to write; results that are there already are not computed again.
+    parts
+        The letters of the parts to make, all by default.
     runs
         Runs of every setting; the paper has 1000.
     runs_of_table_1
@@ -110,18 +115,37 @@ def paper(
     seed, n_jobs, progress
         See `topshap.bench.run`.
     """
-    both = list(dict.fromkeys((*STEPS, *MAIN)))
-    cells = cells_of(sources, both, ks=[K], budgets=sorted(budgets), runs=runs, counting="calls")
-    for source in sources:
-        every_k = range(1, source.open().game.n_players) if ks is None else ks
-        cells += cells_of([source], MAIN, ks=list(every_k), budgets=[FIXED], runs=runs, counting="calls")
-    cells += table_1_cells(sources, runs if runs_of_table_1 is None else runs_of_table_1)
+    if not parts or not set(parts) <= set(PARTS):
+        refuse("parts", parts, owner="paper", must_be=f"letters out of {PARTS!r}")
+    cells = fixed_cells(sources, parts, runs=runs, budgets=budgets, ks=ks)
+    if "f" in parts:
+        cells += table_1_cells(sources, runs if runs_of_table_1 is None else runs_of_table_1)
     rows = run(cells, folder / "paper.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     fixed = [row for row in rows if row.epsilon is None]
-    figures = [draw(panels, folder / f"paper-{name}.png") for name, panels in all_panels(fixed, budgets) if panels]
-    text = f"{circumstances()}\n\n{errors(fixed)}\n\n{table_1([row for row in rows if row.epsilon is not None])}"
+    made = all_panels(fixed, budgets, parts)
+    figures = [draw(panels, folder / f"paper-{name}.png") for name, panels in made if panels]
+    tables = [errors(fixed)] if fixed else []
+    if "f" in parts:
+        tables.append(table_1([row for row in rows if row.epsilon is not None]))
+    text = "\n\n".join([circumstances(), *tables])
     (folder / "paper.txt").write_text(text + "\n", encoding="utf-8")
     return Paper(rows, text, figures)
+
+
+def fixed_cells(
+    sources: Sequence[Source], parts: str, *, runs: int, budgets: Sequence[int], ks: Sequence[int] | None
+) -> list[tuple[Source, Cell]]:
+    """Return the runs for a fixed budget that some parts rest on; several parts may rest on the same."""
+    made = []
+    for source in sources:
+        over_k = "e" in parts or ("c" if _is_local(source.family) else "d") in parts
+        over_budgets = (STEPS if "a" in parts else ()) + (MAIN if over_k or "b" in parts else ())
+        names = list(dict.fromkeys(over_budgets))
+        made += cells_of([source], names, ks=[K], budgets=sorted(budgets), runs=runs, counting="calls")
+        if over_k:
+            every_k = range(1, source.open().game.n_players) if ks is None else ks
+            made += cells_of([source], MAIN, ks=list(every_k), budgets=[FIXED], runs=runs, counting="calls")
+    return made
 
 
 def table_1_cells(sources: Sequence[Source], runs: int) -> list[tuple[Source, Cell]]:
@@ -135,21 +159,24 @@ def table_1_cells(sources: Sequence[Source], runs: int) -> list[tuple[Source, Ce
     return made
 
 
-def all_panels(rows: Sequence[Row], budgets: Sequence[int]) -> Iterable[tuple[str, list[Panel]]]:
+def all_panels(rows: Sequence[Row], budgets: Sequence[int], parts: str = PARTS) -> Iterable[tuple[str, list[Panel]]]:
     """Yield the letter of each figure with its panels."""
     at_k = [row for row in rows if row.k == K and row.budget in budgets]
     at_budget = [row for row in rows if row.budget == FIXED and row.algorithm in MAIN]
     main = [row for row in at_k if row.algorithm in MAIN]
     error, squared, ratio = "inclusion_exclusion_error", "mean_squared_error", "ratio_precision"
-    yield "a", _panels([row for row in at_k if row.algorithm in STEPS], error, "budget", STEPS)
-    beside = zip(_panels(main, error, "budget", MAIN), _panels(main, squared, "budget", MAIN), strict=True)
-    yield "b", [panel for pair in beside for panel in pair]
+    if "a" in parts:
+        yield "a", _panels([row for row in at_k if row.algorithm in STEPS], error, "budget", STEPS)
+    if "b" in parts:
+        beside = zip(_panels(main, error, "budget", MAIN), _panels(main, squared, "budget", MAIN), strict=True)
+        yield "b", [panel for pair in beside for panel in pair]
     kinds: dict[str, Callable[[Row], bool]] = {"local": lambda row: _is_local(row.family)}
     kinds["global"] = lambda row: not _is_local(row.family)
     for letter, kind in (("c", "local"), ("d", "global")):
         for name, measure in ((letter, error), (f"e-{kind}", ratio)):
-            over_k = _panels(filter(kinds[kind], at_budget), measure, "k", MAIN)
-            yield name, over_k + _panels(filter(kinds[kind], main), measure, "budget", MAIN)
+            if name[0] in parts:
+                over_k = _panels(filter(kinds[kind], at_budget), measure, "k", MAIN)
+                yield name, over_k + _panels(filter(kinds[kind], main), measure, "budget", MAIN)
 
 
 def _panels(rows: Iterable[Row], measure: str, column: str, names: Sequence[str]) -> list[Panel]:

@@ -58,6 +58,7 @@ def guarantee(
     games: Path | None = GAMES,
     out: Path = OUT,
     runs: int | None = typer.Option(None, min=1, help="Runs of each of 50 games: by default 20; 2 of 5 with --quick."),
+    promised: bool = typer.Option(default=False, help="Only the rules that promise something."),
     jobs: int = JOBS,
     quick: bool = QUICK,
     seed: int = SEED,
@@ -68,11 +69,13 @@ def guarantee(
 
     For example: topshap bench guarantee --quick --out results
     """
-    from topshap.bench.guarantee import DELTAS  # noqa: PLC0415 - it takes a while to import
+    from topshap.bench.guarantee import DELTAS, PROMISED  # noqa: PLC0415 - it takes a while to import
     from topshap.bench.guarantee import guarantee as run_guarantee  # noqa: PLC0415 - so that --help stays quick
 
     settings: dict[str, Any] = {"games": 5, "deltas": (0.1,)} if quick else {"games": 50, "deltas": DELTAS}
     sources = _sources(games, out, jobs, quick=quick)
+    if promised:
+        settings["rules"] = PROMISED
     done = run_guarantee(sources, out, runs=runs or (2 if quick else 20), **settings, **_how(jobs, seed))
     _say(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
     if not done.kept:
@@ -86,13 +89,14 @@ def paper(
     runs: int | None = typer.Option(
         None, min=1, help="Runs of every setting: by default 100, and 20 with --quick; the paper's are 1000."
     ),
+    parts: str = typer.Option("abcdef", help="Which parts, by their letters; f is Table 1, b all algorithms at k = 3."),
     jobs: int = JOBS,
     quick: bool = QUICK,
     seed: int = SEED,
 ) -> None:
     """Make the paper's figures and its Table 1, the published figures beside these.
 
-    For example: topshap bench paper --games games --runs 1000 --out results
+    For example: topshap bench paper --games games --parts bf --runs 1000 --out results
     """
     from topshap.bench.paper import BUDGETS  # noqa: PLC0415 - it takes a while to import
     from topshap.bench.paper import paper as run_paper  # noqa: PLC0415 - so that --help stays quick
@@ -101,7 +105,8 @@ def paper(
     if quick:
         settings = {"budgets": (100, 500, 2000), "ks": (1, 3, 5, 7, 9), "runs_of_table_1": runs or 10}
     sources = _sources(games, out, jobs, quick=quick, whole=("global",))
-    done = run_paper(sources, out, runs=runs or (20 if quick else 100), **settings, **_how(jobs, seed))
+    count = runs or (20 if quick else 100)
+    done = run_paper(sources, out, parts=parts, runs=count, **settings, **_how(jobs, seed))
     _say(done.text, out, "paper.csv", "paper.txt", *(path.name for path in done.figures))
 
 
