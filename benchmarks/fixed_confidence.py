@@ -26,6 +26,7 @@ from fixed_budget import load_game
 from scipy.stats import binomtest
 
 import topshap
+from topshap.bench.summary import circumstances
 from topshap.metrics import inclusion_exclusion_error
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def main() -> None:
         Cell(path, algorithm, options.k, epsilon, relative, options.delta)
         for (epsilon, relative), path, algorithm in product(tolerances, paths, options.algorithms)
     ]
-    print(f"k={options.k}, delta={options.delta:g}, {options.runs} runs, topshap {topshap.__version__}")
+    print(f"{circumstances()}\n\nk={options.k}, delta={options.delta:g}, {options.runs} runs")
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         results = dict(zip(cells, pool.map(run_cell, cells, [options.runs] * len(cells)), strict=True))
     print_results(results, published_calls(options.baselines), single_games=options.single_games)

@@ -27,7 +27,7 @@ from fixed_confidence import Outcome, failure_rate, races
 from sklearn.datasets import make_regression
 from sklearn.ensemble import GradientBoostingRegressor
 
-import topshap
+from topshap.bench.summary import circumstances
 from topshap.games import UnanimityGame
 
 if TYPE_CHECKING:
@@ -155,7 +155,8 @@ def main() -> None:
         Cell(game, algorithm, options.epsilon, options.delta)
         for game, algorithm in product(options.games, options.algorithms)
     ]
-    print(f"k={K}, epsilon={options.epsilon:g} of the range, delta={options.delta:g}, topshap {topshap.__version__}")
+    terms = f"k={K}, epsilon={options.epsilon:g} of the range, delta={options.delta:g}, {options.runs} runs"
+    print(f"{circumstances()}\n\n{terms}")
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         results = dict(zip(cells, pool.map(run_cell, cells, [options.runs] * len(cells)), strict=True))
     report(results)

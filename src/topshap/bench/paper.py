@@ -122,8 +122,11 @@ def paper(
         cells += table_1_cells(sources, runs if runs_of_table_1 is None else runs_of_table_1)
     rows = run(cells, folder / "paper.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     fixed = [row for row in rows if row.epsilon is None]
-    made = all_panels(fixed, budgets, parts)
-    figures = [draw(panels, folder / f"paper-{name}.png") for name, panels in made if panels]
+    figures = [
+        draw(panels, folder / f"paper-{name}.png", columns=4 if name == "b" else 3)  # where two belong together
+        for name, panels in all_panels(fixed, budgets, parts)
+        if panels
+    ]
     tables = [errors(fixed)] if fixed else []
     if "f" in parts:
         tables.append(table_1([row for row in rows if row.epsilon is not None]))
