@@ -39,7 +39,7 @@ class Pairs:
         rows = with_complements(halves)
         values = yield from evaluate(rows[part] for part in slices(len(rows), rows_at_most(rows.shape[1])))
         whole = len(values) // 2
-        self.x = np.concatenate([self.x, 2.0 * halves[:whole] - 1.0])
+        self.x = np.concatenate([self.x, np.where(halves[:whole], 1.0, -1.0)])
         self.values = np.concatenate([self.values, values[0 : 2 * whole : 2]])
         self.opposites = np.concatenate([self.opposites, values[1 : 2 * whole : 2]])
         self.keys.update(pair_keys(halves[:whole]))

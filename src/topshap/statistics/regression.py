@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from topshap.typing import Coalitions, Matrix, Values
 
-_BLOCK = 4096
+_BLOCK = 2048
+"""How many rows are floats at a time, so that memory stays bounded."""
 
 
 def efficient_least_squares(
@@ -56,11 +57,17 @@ def efficient_least_squares(
     if np.max(np.abs(residuals)) ** 2 <= NEXT_TO_NOTHING * largest:
         # A perfect fit is not certainty: as if one more draw had been off by the largest coefficient.
         residuals = np.sqrt((largest or np.nan) / (len(groups) + 1)) * _alternating(draws)
-    influences = np.zeros((len(groups), n))
-    random = draws >= 0
-    np.add.at(influences, members, (weights * residuals)[random, None] * coalitions[random])
-    influences = influences @ inverse
-    return coefficients, influences.T @ influences * ((len(groups) + fixed_pairs) / freedom)
+    random = np.flatnonzero(draws >= 0)[np.argsort(members, kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(members))])  # where the rows of each draw begin
+    squares = np.zeros((n, n))
+    for start in range(0, len(groups), _BLOCK // 2):
+        begin = first[start : start + _BLOCK // 2 + 1]
+        block = random[begin[0] : begin[-1]]
+        rows = (weights * residuals)[block, None] * coalitions[block]
+        influences = np.add.reduceat(rows, begin[:-1] - begin[0], axis=0)
+        squares += influences.T @ influences
+    spread = inverse @ squares @ inverse
+    return coefficients, (spread + spread.T) * ((len(groups) + fixed_pairs) / freedom / 2.0)
 
 
 def _residuals(coalitions: Coalitions, worths: Values, weights: Values, coefficients: Values) -> Values:
