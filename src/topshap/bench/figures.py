@@ -57,5 +57,5 @@ def draw(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> Path:
     for ax in grid[len(panels) :]:
         ax.set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=100)
     return path
