@@ -28,7 +28,7 @@ $(VENV)/.browser: $(VENV)/.test
 demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
 	$(BIN)/topshap demo
 
-test: lint types unit ## lint, types, tests and doctests
+test: lint types unit docs ## lint, types, tests, doctests, and the site without warnings
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
