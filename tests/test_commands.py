@@ -102,7 +102,8 @@ def folder(tmp_path, monkeypatch):
     topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1).save("result.json")
     monkeypatch.setattr(import_module("topshap.cli.select"), "PER_COLUMN", 2)
     Path("games", "global").mkdir(parents=True)
-    hard_game("near-tie", 0).save(Path("games", "global", "wine.npz"))
+    for number, name in enumerate(("wine", "zoo")):  # with --unseen the first is left out
+        hard_game("near-tie", number).save(Path("games", "global", f"{name}.npz"))
     monkeypatch.setattr(bench, "trained", lambda *_, **__: bench.from_folder(tmp_path / "games"))
     monkeypatch.setattr(bench, "synthetic", list)
     for module, less in SMALL.items():

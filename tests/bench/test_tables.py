@@ -60,6 +60,13 @@ def test_games_that_were_tuned_on_can_be_left_out(tmp_path):
     assert [source.name for source in sources.from_folder(tmp_path, unseen=True)] == ["2", "5"]
 
 
+def test_there_must_be_games_left(tmp_path):
+    (tmp_path / "a").mkdir()
+    TableGame([0.0, 1.0]).save(tmp_path / "a" / "1.npz")
+    with pytest.raises(ParameterError, match="every second is left out"):
+        sources.from_folder(tmp_path, unseen=True)
+
+
 def test_a_name_that_says_nothing_is_refused():
     with pytest.raises(ParameterError, match="a synthetic game"):
         sources.Source("synthetic", "chess-12").open()

@@ -108,8 +108,14 @@ def from_folder(folder: str | os.PathLike[str], *, unseen: bool = False) -> list
     if not paths:
         refuse("folder", str(folder), owner="from_folder", must_be="a folder with files FAMILY/*.npz")
     sources = [Source(path.parent.name, path.stem, path.resolve()) for path in paths]
+    if not unseen:
+        return sources
     families = [[s for s in sources if s.family == family] for family in dict.fromkeys(s.family for s in sources)]
-    return [source for family in families for source in family[1 if unseen else 0 :: 2 if unseen else 1]]
+    left = [source for family in families for source in family[1::2]]
+    if not left:
+        must_be = "one with two games of a family or more, since every second is left out"
+        refuse("folder", str(folder), owner="from_folder", must_be=must_be)
+    return left
 
 
 def trained(folder: Path, names: tuple[str, ...] = TRAINED, *, n_jobs: int | None = None) -> list[Source]:
