@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from topshap.typing import Matrix
 
@@ -34,12 +36,11 @@ def levels_by_tails(tails: Matrix, level: float) -> Matrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> levels_by_tails(np.array([0.03, 0.01, 0.0]), 0.1).round(4)
     array([0.0746, 0.0251, 0.0003])
     """
     total = float(tails.sum())
     alike = level / max(tails.size, 1)
     if total <= 0.0:
-        return 0.0 * tails + alike
+        return np.full_like(tails, alike)
     return (1.0 - SHARED_ALIKE) * level * tails / total + SHARED_ALIKE * alike

@@ -25,6 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 from topshap.designs.poisson import separation
 from topshap.statistics.sharing import levels_by_tails
+from topshap.surrogates.odd_posterior import PERFECT_FIT
 from topshap.surrogates.shapley_integrals import pair_functional
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ SIZE_FREEDOM = 8.0
 """In the mean square of a size, that of all sizes counts as much as this many pairs."""
 ALMOST_SURE = 1.0 - 1e-12
 """A chance above this counts as this, where its logarithm is taken."""
-_PERFECT = 1e-10
-"""Residuals whose squares are below this part of the mean square of g are a perfect fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +168,7 @@ def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, uns
     """
     squares = residual**2
     overall = float(np.mean(squares)) if len(squares) else unseen
-    if np.max(squares, initial=0.0) <= _PERFECT:
+    if np.max(squares, initial=0.0) <= PERFECT_FIT:
         overall = unseen / (len(squares) + 1.0)
     smaller = np.minimum(sizes, n - sizes)
     count = np.bincount(smaller, minlength=n + 1)

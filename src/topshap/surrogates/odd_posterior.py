@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 512
 """How many pairs are put next to all others at a time: few enough that what is computed of them stays in the cache."""
+PERFECT_FIT = 1e-10
+"""Residuals whose squares are all below this part of the mean square of g are a perfect fit, which is not certainty."""
 
 
 class OddPosterior:

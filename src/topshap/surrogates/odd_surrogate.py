@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.statistics.regression import efficient_least_squares
 from topshap.surrogates.hyperparameters import fit, observe
-from topshap.surrogates.odd_posterior import OddPosterior
+from topshap.surrogates.odd_posterior import PERFECT_FIT, OddPosterior
 from topshap.surrogates.shapley_integrals import pair_functional, pair_prior
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ more parameters than pairs to learn them from."""
 
 _LEFT_OUT = 512
 """At most as many pairs are left out, one at a time, to see how well the others predict them."""
-
-_PERFECT = 1e-10
-"""Squared leave-one-out residuals below this part of the mean square of g are a perfect fit."""
 
 
 class OddSurrogate:
@@ -87,7 +84,7 @@ class OddSurrogate:
         residual, expected = posterior.leave_one_out(np.arange(1, m, step))
         surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
-        if not self._noise and np.max(residual**2, initial=0.0) <= _PERFECT:
+        if not self._noise and np.max(residual**2, initial=0.0) <= PERFECT_FIT:
             covariance = covariance + self._what_a_perfect_fit_may_hide()
         return self._corrected(values * unit, covariance * unit**2)
 
