@@ -25,7 +25,7 @@ LEARNED = 2000
 """The process learns from at most this many pairs; beyond, it is only corrected."""
 REFIT_AT, FIRST_FIT, REFIT = 1.4, 25, 8
 """The hyper-parameters are fitted again, for so many iterations, when there are so many times as many pairs."""
-GROWTH = 0.15, 0.4
+GROWTH = 0.08, 0.4
 """By which part the sample grows from look to look, at least and at most."""
 UNSEEN = 0.25
 """The part of delta for missing jumps that the bounds leave no room for; the rest is for what was seen."""
@@ -55,9 +55,9 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     agrees as long as the process learns from all pairs.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
-    them. Before it stops it has drawn so many pairs that jumps as large as two players usually differ, in enough of
-    them to matter, would hardly have been missed. Larger ones in few coalitions defeat it, like everything that
-    samples.
+    them. Before it stops it has drawn so many pairs that jumps as large as a player usually contributes, or two of them
+    differ, in enough pairs to matter, would hardly have been missed. Larger ones in few coalitions defeat it, like
+    everything that samples.
 
     Overhead per evaluation: O(T n) for T evaluations, beyond 4000 of them O(n).
 

@@ -182,8 +182,8 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     """Return how large a residual may be that was not seen.
 
     As large as those that were, by the root of their fourth by their second moment, which is the size of the jumps
-    if there are few among many zeros; or as two players usually differ. A game may look additive
-    for hundreds of coalitions before a rare one shows that it is not.
+    if there are few among many zeros; or as much as a player usually contributes, or two of them differ. A game may
+    look additive for hundreds of coalitions before a rare one shows that it is not.
 
     Examples
     --------
@@ -194,8 +194,9 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     second = float(squares.mean()) if len(squares) else 0.0
     seen = float(np.mean(squares**2)) / second if second > 0.0 else 0.0
     n = len(estimates)
-    usual = float(np.abs(estimates[:, None] - estimates).sum()) / max(n * (n - 1), 1)
-    return max(math.sqrt(seen), usual)
+    contribution = float(np.abs(estimates).mean())
+    difference = float(np.abs(estimates[:, None] - estimates).sum()) / max(n * (n - 1), 1)
+    return max(math.sqrt(seen), contribution, difference)
 
 
 def _over_separated(x: Matrix, values: Values) -> Matrix:
