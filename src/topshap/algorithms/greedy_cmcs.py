@@ -27,7 +27,8 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     with probability (p_ij - p_min) / (p_max - p_min), and every player of an included pair is compared against one
     anchor. If all p_ij are equal, everyone is.
 
-    Overhead per evaluation: O(n + k (n - k) / m) with m the number of players sampled in a round.
+    Overhead per evaluation: O(n + k (n - k) / m + n**2 / T) for T evaluations, with m the number of players sampled in
+    a round; the last term is the table of all pairs, which is made once.
 
     Parameters
     ----------

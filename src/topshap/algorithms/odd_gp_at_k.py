@@ -59,7 +59,8 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     differ, in enough pairs to matter, would hardly have been missed. Larger ones in few coalitions defeat it, like
     everything that samples.
 
-    Overhead per evaluation: O(T n) for T evaluations, beyond 4000 of them O(n).
+    Overhead per evaluation: O(T**2 + T n + n**2) for T evaluations, up to 4000 of them, since the process is
+    conditioned anew at every look; beyond, it is only corrected, at O(n**2).
 
     Examples
     --------
