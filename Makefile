@@ -121,7 +121,7 @@ TABLES ?= tables
 tables: $(VENV)/.test ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/global_games.py --out $(TABLES)
 
-selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real data
+selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real data, from OpenML or TOPSHAP_DATASETS=dir
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py
 
 clean: ## remove the virtual environment and caches

@@ -1,5 +1,7 @@
 """The paper's tables: from scikit-learn, from a folder, or from OpenML."""
 
+from urllib.error import URLError
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +84,18 @@ def test_openml_is_asked_otherwise(name, monkeypatch):
     if name == "titanic":
         assert X["PassengerId"].tolist() == [1, 2]
         assert X["Pclass"].tolist() == ["pclass", "pclass"]
+
+
+def test_without_a_network_a_folder_is_asked_for(monkeypatch):
+    def fetch_openml(**_):
+        raise URLError("Name or service not known")
+
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
+    with pytest.raises(
+        ParameterError, match=r"'adult' could not be fetched .*not known.*can name a folder with 'adult.csv'"
+    ):
+        load_dataset("adult")
 
 
 def test_what_is_not_there_is_said(tmp_path, monkeypatch):

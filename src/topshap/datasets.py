@@ -103,7 +103,13 @@ def _fetch(name: str, source: _Source) -> Any:
             f"{FOLDER_VARIABLE} be set: a folder with the file {source.files[-1]!r} of the UCI repository."
         )
     datasets = import_extra("sklearn.datasets", extra="sklearn", needed_by="load_dataset")
-    data, target = datasets.fetch_openml(data_id=source.openml, as_frame=True, return_X_y=True, parser="auto")
+    try:
+        data, target = datasets.fetch_openml(data_id=source.openml, as_frame=True, return_X_y=True, parser="auto")
+    except OSError as error:  # no network, or OpenML does not answer
+        raise ParameterError(
+            f"The table {name!r} could not be fetched from OpenML ({error}). The 'folder' parameter of load_dataset "
+            f"or the environment variable {FOLDER_VARIABLE} can name a folder with {source.files[-1]!r} instead."
+        ) from error
     frame = data.copy()
     for column, theirs in zip(source.columns, source.openml_columns or source.columns, strict=True):
         frame[column] = range(1, len(data) + 1) if theirs == "" else data[theirs]
