@@ -95,6 +95,10 @@ class PairClasses:
             rng.binomial(np.minimum(self.counts, 2.0**53).astype(np.int64), chances),
             rng.poisson(np.where(self.counts < 2**53, 0.0, self.counts * chances)),
         )
+        if len(self._others) == 0:  # each class is one pair
+            rows = np.empty((np.count_nonzero(numbers), self.n), dtype=np.bool_)
+            rows[:, self.watched] = self.sides[numbers > 0]
+            return rows
         drawn = [np.empty((0, self.n), dtype=np.bool_)]
         for chosen in np.flatnonzero(numbers):
             rows = np.empty((numbers[chosen], self.n), dtype=np.bool_)
