@@ -87,7 +87,7 @@ class Explainer:
         return PredictionGame(self._predict, x, self._background.data, output=self._output, **self._game_options)
 
     def explain(self, x: Any, k: int = 5, **options: Any) -> TopK:
-        """Find the k features with the highest Shapley values in the prediction for one row.
+        """Find the k features with the highest Shapley values in the prediction for one row: those that raise it most.
 
         Parameters
         ----------
