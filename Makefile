@@ -26,7 +26,7 @@ $(VENV)/.browser: $(VENV)/.test
 	touch $@
 
 demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
-	$(BIN)/topshap demo
+	OMP_NUM_THREADS=1 $(BIN)/topshap demo
 
 test: lint types unit docs ## lint, types, tests, doctests, and the site without warnings
 
