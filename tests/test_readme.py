@@ -42,5 +42,32 @@ def test_the_table_names_every_algorithm():
     assert named == set(topshap.algorithms.ALGORITHMS)
 
 
+def test_the_figures_are_those_of_the_reports():
+    text = " ".join(README[README.index("## How good is it?") : README.index("## Which algorithm?")].split())
+    race, confidence, paper = (
+        (ROOT / "docs" / "benchmarks" / f"{name}.txt").read_text(encoding="utf-8")
+        for name in ("race", "confidence", "paper")
+    )
+    over_all_games = race[race.index("all games: 33 games") :]
+    for name, stated in {
+        "shap:kernel": "{} of that of shap's KernelExplainer",
+        "shap:permutation": "{} of its PermutationExplainer",
+        "shapiq:kadd-shap": "{} of shapiq's kADD-SHAP",
+        "shapiq:kernelshap": "{} of its KernelSHAP",
+    }.items():
+        _, ratio = re.search(rf"^{name} +(\S+) +(\S+) ", over_all_games, flags=re.MULTILINE).groups()
+        assert stated.format(f"{float(ratio) + 1e-9:.2f}") in text
+    terms = r"^global +all, .* odd-gp@k +0.0005 +\d+ +(\S+) +(\d+ of \d+)"
+    fewer, wrong = re.search(terms, confidence, flags=re.MULTILINE).groups()
+    assert f"{fewer} times fewer evaluations" in text
+    assert wrong == "0 of 600"
+    assert "wrong in none of 600 runs" in text
+    table = paper[paper.index("Table 1:") :]
+    for game, algorithm in [(game, name) for game in ("adult", "diabetes") for name in ("cmcs@k", "odd-gp@k")]:
+        line = re.search(rf"^{game} +{algorithm} .*$", table, flags=re.MULTILINE)[0]
+        distinct = re.findall(r"(\S+) ±", line)[-1]
+        assert re.search(rf"\b{distinct}\b", text)
+
+
 def test_all_code_is_python_or_shell():
     assert len(re.findall(r"^```", README, flags=re.MULTILINE)) == 2 * (len(blocks("python")) + len(blocks("bash")))
