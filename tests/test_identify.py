@@ -170,6 +170,11 @@ def test_an_answer_of_the_wrong_shape_names_both_shapes(kind):
     assert got in str(refusal.value).partition("Got")[2]
 
 
+def test_a_function_of_one_coalition_is_told_how_it_becomes_a_game():
+    with pytest.raises(GameError, match=r"A function of one coalition becomes a game by topshap.games.per_coalition\.$"):
+        topshap.identify(lambda coalition: float(np.sum(coalition)), 4, k=2)
+
+
 NO_NUMBERS = {
     "strings": lambda c: np.array(["1.0"] * len(c)),
     "complex": lambda c: additive(c) + 0j,

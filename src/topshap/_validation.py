@@ -196,6 +196,7 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
         raise GameError(
             f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
             f"Got {_kind(values, array)} of shape {array.shape} instead, for {_whom(coalitions, player_names)}."
+            + _for_one_at_a_time(array)
         )
     if array.dtype.kind not in "biuf":
         first = array.reshape(-1)[0] if array.size else None
@@ -242,6 +243,11 @@ def check_within(
 def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
     more = len(coalitions) - 1
     return names_of(coalitions[0], player_names) + (f" and {more} more" if more else "") if more >= 0 else "none"
+
+
+def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
+    is_one_number = array.ndim == 0 and array.dtype.kind in "biuf"
+    return " A function of one coalition becomes a game by topshap.games.per_coalition." if is_one_number else ""
 
 
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
