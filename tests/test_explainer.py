@@ -141,6 +141,8 @@ def test_wrong_use_says_what_to_do(wrong, message):
 
 
 def test_an_unknown_option_is_refused():
-    explainer = Explainer(LinearRegression().fit(X, Y), X, bugdet=5)
+    model = LinearRegression().fit(X, Y)
     with pytest.raises(TypeError, match="bugdet"):
-        explainer.explain(X.iloc[0])
+        Explainer(model, X, bugdet=5)
+    with pytest.raises(TypeError, match="bugdet"):
+        Explainer(model, X).explain(X.iloc[0], bugdet=5)

@@ -171,7 +171,7 @@ def test_an_answer_of_the_wrong_shape_names_both_shapes(kind):
 
 
 def test_a_function_of_one_coalition_is_told_how_it_becomes_a_game():
-    with pytest.raises(GameError, match=r"A function of one coalition becomes a game by topshap.games.per_coalition\.$"):
+    with pytest.raises(GameError, match=r"one coalition becomes a game by topshap.games.per_coalition\.$"):
         topshap.identify(lambda coalition: float(np.sum(coalition)), 4, k=2)
 
 

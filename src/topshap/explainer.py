@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -73,6 +74,7 @@ class Explainer:
         self._background: Table = as_table("background", background, owner="Explainer")
         names = ("imputer", "groups", "always", "categorical", "feature_names", "batch_bytes")
         self._game_options = {name: options.pop(name) for name in names if name in options}
+        _check_options(options)
         self._options = options
         # A game for the first row finds out at once whether model, background and options fit together.
         self._players = self.game(self._background.rows(np.array([0])).data).player_names or ()
@@ -147,6 +149,15 @@ class Explainer:
 
     def _check_k(self, k: Any, *, owner: str) -> None:
         check_int("k", k, owner=owner, low=1, high=len(self._players))
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse what no game and no run takes now, not when the first row is explained."""
+    of_a_run = {
+        name for name, given in inspect.signature(identify).parameters.items() if given.kind is given.KEYWORD_ONLY
+    }
+    for name in options.keys() - of_a_run:
+        raise TypeError(f"Explainer got an unexpected keyword argument {name!r}")
 
 
 class Explanations(Sequence["TopK"]):
