@@ -225,6 +225,11 @@ def test_the_leaderboard_shows_the_border_the_errors_and_the_cost():
     assert lines[4].split() == ["3", "age", "1", "±", "0.2"]
 
 
+def test_the_leaderboard_shows_rounding_errors_as_zero():
+    lines = str(top_k([3.0, 1.0, 2e-14], [0.1, 0.1, 0.1], k=1)).splitlines()
+    assert lines[4].split() == ["3", "2", "0", "±", "0.2"]
+
+
 def test_the_leaderboard_of_many_players_is_cut_and_says_by_how_much():
     lines = str(top_k(np.arange(40), np.ones(40), k=3)).splitlines()
     assert len(lines) == 1 + 10 + 1 + 1 + 1

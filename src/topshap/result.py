@@ -245,13 +245,16 @@ class TopK:
 
     def __str__(self) -> str:
         """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
-        order = self.ranking
+        from topshap.show.players import short_number  # noqa: PLC0415 - where it is used
+
+        order, scale = self.ranking, float(np.ptp(self.estimates))
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))
         lines = [self.headline]
         for rank, i in enumerate(shown, start=1):
+            estimate = short_number(self.estimates[i], scale, digits=4)
             uncertainty = "" if self.stopped == "exact" else f" ± {1.96 * self.std_errors[i]:.2g}"
-            lines.append(f"{rank:4d}  {self._name(i)[:width]:<{width}}  {self.estimates[i]:.4g}{uncertainty}")
+            lines.append(f"{rank:4d}  {self._name(i)[:width]:<{width}}  {estimate}{uncertainty}")
             if rank == self.k < self.n_players:
                 lines.append("  --")
         if len(shown) < self.n_players:

@@ -119,12 +119,12 @@ def percent(probability: float) -> str:
     return ">99%" if probability > 0.99 else "<1%" if probability < 0.01 else f"{probability:.0%}"
 
 
-def short_number(value: float, scale: float) -> str:
-    """Return a number of three digits; what is but rounding error next to `scale` is 0.
+def short_number(value: float, scale: float, *, digits: int = 3) -> str:
+    """Return a number with a few digits; what is but rounding error next to `scale` is 0.
 
     Examples
     --------
     >>> short_number(0.123456, scale=3.0), short_number(1.35e-11, scale=3.0)
     ('0.123', '0')
     """
-    return f"{0.0 if abs(value) < 1e-9 * scale else value:.3g}"
+    return f"{0.0 if abs(value) < 1e-9 * scale else value:.{digits}g}"
