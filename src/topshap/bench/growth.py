@@ -99,7 +99,7 @@ def _line(of_it: Sequence[Measured], sizes: Sequence[int], symbol: str) -> list[
     known = [m for m in of_it if m.outcome == MEASURED]
     grows = slope([m.size for m in known], [m.microseconds for m in known])
     claim = claimed_power(of_it[0].algorithm, symbol)
-    mark = "faster than claimed" if claim is not None and grows > claim + SLACK else ""
+    mark = "grows faster than claimed" if claim is not None and grows > claim + SLACK else ""
     peak = f"{known[-1].megabytes:.0f}" if known else "-"
     times = [shown.get(size, "-") for size in sizes]
     return [of_it[0].algorithm, *times, f"{grows:.2f}", "-" if claim is None else str(claim), peak, mark]
