@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import topshap
 from topshap.errors import TopshapError
 
 if TYPE_CHECKING:
@@ -38,7 +39,20 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
     )
-    app.callback()(_topshap)
+
+    def print_version(asked: bool) -> None:
+        if asked:
+            typer.echo(f"topshap {topshap.__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def _topshap(
+        version: bool = typer.Option(
+            False, "--version", help="Print the version and exit.", is_eager=True, callback=print_version
+        ),
+    ) -> None:
+        """Find the k most important players of any cooperative game with as few evaluations as possible."""
+
     for name in MODULES:
         import_module(name).register(app)
     return app
@@ -51,7 +65,3 @@ def main() -> None:
     except (TopshapError, ImportError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         sys.exit(1)
-
-
-def _topshap() -> None:
-    """Find the k most important players of any cooperative game with as few evaluations as possible."""

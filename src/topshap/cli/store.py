@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 @store_app.command("info")
-def info(path: Path) -> None:
+def info(path: Path = typer.Argument(help="A file of a topshap.Store.")) -> None:
     """Say which game a store belongs to, and how much is in it.
 
     For example: topshap store info run.db
@@ -44,8 +44,8 @@ def info(path: Path) -> None:
 
 @store_app.command("export")
 def export_to(
-    path: Path,
-    out: Path,
+    path: Path = typer.Argument(help="A file of a topshap.Store."),
+    out: Path = typer.Argument(help="The table to write: .csv or .parquet."),
     force: bool = typer.Option(default=False, help="Replace a file that exists."),
 ) -> None:
     """Write all values of a store to a table: OUT ends in .csv or .parquet.
