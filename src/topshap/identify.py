@@ -69,10 +69,11 @@ def identify(
         no limit if `epsilon` or `stop` is given. Without a limit it ends at the latest when all coalitions are known,
         unless every access is paid for (``counting="calls"``, or values that vary).
     epsilon
-        Stop as soon as the returned set has an inclusion-exclusion error of at most `epsilon`, with a probability of
-        at least 1 - `delta`. With a budget too, whichever comes first.
+        Stop as soon as nobody left out is ahead of anyone in the returned set by more than `epsilon`, with probability
+        at least 1 - `delta`; its inclusion-exclusion error is then at most `epsilon` (see `topshap.metrics`). In the
+        unit of the values. With a budget too, whichever comes first.
     delta
-        The allowed probability of a larger error. Used only with `epsilon`.
+        The allowed probability of being wrong about that. Used only with `epsilon`.
     guarantee
         What that probability has to rest on. Used only with `epsilon`. ``"asymptotic"``: on bounds that hold for
         large samples, with every pair of players and every look paid for. ``"credible"``: on the estimates being

@@ -47,9 +47,9 @@ class Race:
         How many evaluations may be spent, at least 2: the empty and the grand coalition come first. By default 50 per
         player, or all 2**n coalitions if that is less; no limit if `epsilon` or `stop` is given.
     epsilon
-        Stop as soon as the inclusion-exclusion error is confidently at most this.
+        Stop as soon as it is confident that nobody left out is ahead of anyone in the set by more than this.
     delta
-        The allowed probability of a larger error.
+        The allowed probability of being wrong about that.
     guarantee
         What that has to rest on: ``"asymptotic"``, ``"credible"`` or ``"exact"``, see `topshap.identify`.
     value_range
