@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
 
+from topshap.surrogates.even_kernel import EvenKernel
 from topshap.surrogates.odd_kernel import OddKernel, extremeness
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Objective:
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))
-        linear, constant = np.exp(parameters[LINEAR]), 10.0 * _even_variance(self._data)
+        linear, constant = np.exp(parameters[LINEAR]), constant_variance(self._data)
         for observed, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
             kernel, other = grow - sign * shrink, grow + sign * shrink
@@ -162,6 +163,11 @@ def _even_variance(data: Observations) -> float:
     return 1.0 if data.e is None else max(float(data.e.var()), 1e-8)
 
 
+def constant_variance(data: Observations) -> float:
+    """Return the prior variance of what the even parts of all pairs have in common."""
+    return 10.0 * _even_variance(data)
+
+
 def fit(
     data: Observations, rows: np.ndarray, *, own: bool, iterations: int, start: Values | None = None
 ) -> tuple[OddKernel, Values]:
@@ -182,3 +188,14 @@ def fit(
         residual_slope=float(parameters[SLOPE]),
     )
     return kernel, parameters
+
+
+def even_kernel(data: Observations, parameters: Values) -> EvenKernel:
+    """Return the kernel of the even part that belongs to fitted parameters."""
+    return EvenKernel(
+        relevance=relevances(parameters, data.main_effects),
+        smooth=float(np.exp(parameters[EVEN_SMOOTH])),
+        constant=constant_variance(data),
+        residual_level=float(np.exp(parameters[EVEN_RESIDUAL])),
+        residual_slope=float(parameters[SLOPE]),
+    )

@@ -12,7 +12,7 @@ from topshap.surrogates.odd_posterior import PERFECT_FIT, OddPosterior
 from topshap.surrogates.shapley_integrals import pair_functional, pair_prior
 
 if TYPE_CHECKING:
-    from topshap.typing import Matrix, Values
+    from topshap.typing import Matrix, Players, Values
 
 MAX_PAIRS = 6000
 """The process is conditioned on at most this many pairs: its cost grows with their third power."""
@@ -80,13 +80,22 @@ class OddSurrogate:
         values = posterior.shapley_values
         if not self._noise:
             values = values + (2.0 * posterior.g[0] - values.sum()) / n
-        step = max(1, -(-(m - 1) // _LEFT_OUT))
-        residual, expected = posterior.leave_one_out(np.arange(1, m, step))
+        residual, expected = posterior.leave_one_out(self.left_out())
         surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
-        if not self._noise and np.max(residual**2, initial=0.0) <= PERFECT_FIT:
+        if not self._noise and _is_perfect(residual):
             covariance = covariance + self._what_a_perfect_fit_may_hide()
         return self._corrected(values * unit, covariance * unit**2)
+
+    def left_out(self) -> Players:
+        """Return the pairs that are left out, one at a time, to see how well the others predict them."""
+        m = len(self.posterior.x)
+        return np.arange(1, m, max(1, -(-(m - 1) // _LEFT_OUT)))
+
+    def residuals(self) -> Values:
+        """Return how far off those are, in the units of the game; empty if all are predicted perfectly."""
+        residuals, _ = self.posterior.leave_one_out(self.left_out())
+        return residuals[:0] if _is_perfect(residuals) else self.unit * residuals
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Fit an additive game to what the model leaves over in the pairs it has not seen, and add that.
@@ -123,3 +132,7 @@ class OddSurrogate:
         seen = pair_functional(posterior.x)
         unseen = pair_prior(np.ones(n + 1)) - seen.T @ seen
         return float(np.max(posterior.shapley_values**2)) / (4.0 * (m + 1)) * unseen
+
+
+def _is_perfect(residuals: Values) -> bool:
+    return bool(np.max(residuals**2, initial=0.0) <= PERFECT_FIT)

@@ -1,0 +1,172 @@
+"""A second opinion on games whose values level off: a Gaussian process on the warped values.
+
+A probability, an accuracy or a score between two bounds levels off near them, and so players interact who would not
+otherwise. Warped,
+
+    f(S) = logit((v(S) - low) / width),   with bounds a little beyond the values seen,
+
+such games are smoother, often almost additive. The odd and the even part of f are predicted like those of v; their sum,
+warped back, predicts v. Its Shapley values have no closed form: all coalitions are listed, so it is for small games.
+
+Whether it helps, the pairs say: each is predicted from all others in both ways, and the two opinions are weighed so
+that the errors of the weighed prediction are smallest (stacking).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from topshap import coalitions as co
+from topshap.exact import shapley_from_table
+from topshap.surrogates.conditioned import Conditioned
+from topshap.surrogates.hyperparameters import even_kernel, fit, observe
+
+if TYPE_CHECKING:
+    from topshap.typing import Matrix, Players, Values
+
+MARGINS = (0.02, 0.1, 0.5)
+"""How far beyond the values seen the bounds may lie, in parts of their range: the best of these is taken."""
+MAX_PLAYERS, MAX_PAIRS = 16, 1000
+"""Games that are listed, and pairs that are listened to."""
+FITTED_TO, FIRST_FIT, REFIT = 150, 15, 8
+"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margin and others."""
+
+
+class Warp(NamedTuple):
+    """The logistic curve between two bounds."""
+
+    low: float
+    width: float
+
+    @classmethod
+    def around(cls, values: Values, margin: float) -> Warp:
+        """Return the curve whose bounds lie beyond the values by a part of their range."""
+        spread = float(np.ptp(values))
+        return cls(float(values.min()) - margin * spread, (1.0 + 2.0 * margin) * spread)
+
+    def warp(self, values: Values) -> Values:
+        """Return f for values between the bounds."""
+        return np.asarray(logit((values - self.low) / self.width))
+
+    def back(self, mean: Values, variance: Values | float) -> Values:
+        """Return the expected value where f is normal (MacKay's approximation)."""
+        return np.asarray(self.low + self.width * expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance)))
+
+
+class WarpedProcess:
+    """Gaussian processes on the odd and the even part of the warped values of complement pairs.
+
+    Parameters
+    ----------
+    warp
+        The curve.
+    x
+        Observed pairs as signs.
+    values, opposites
+        The values of both halves of each pair.
+    rows
+        The pairs that the hyper-parameters are fitted to.
+    start
+        Hyper-parameters to start from, those of another curve.
+    """
+
+    def __init__(
+        self, warp: Warp, x: Matrix, values: Values, opposites: Values, *, rows: Players, start: Values | None = None
+    ) -> None:
+        self._warp = warp
+        f, opposite = warp.warp(values), warp.warp(opposites)
+        odd, even = (f - opposite) / 2.0, (f + opposite) / 2.0
+        self._unit, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
+        even = (even - self._level) / self._unit
+        data = observe(x, odd / self._unit, even)
+        iterations = FIRST_FIT if start is None else REFIT
+        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
+        self._odd = Conditioned(kernel, x, data.g)
+        self._even = Conditioned(even_kernel(data, self.parameters), x, even)
+
+    def left_out(self, rows: Players) -> tuple[Values, Values]:
+        """Return (v(x) - v(-x)) / 2 of some of the pairs, each predicted from all others, and the variances of f."""
+        (odd, odd_deviation), (even, even_deviation) = (part.leave_one_out(rows) for part in (self._odd, self._even))
+        variance = self._unit**2 * (odd_deviation**2 + even_deviation**2)
+        values, opposites = self._back(self._odd.observed[rows] - odd, self._even.observed[rows] - even, variance)
+        return (values - opposites) / 2.0, variance
+
+    def predict(self, x: Matrix, variance: float) -> tuple[Values, Values]:
+        """Return the expected values of both halves of any pairs, if f has this variance."""
+        return self._back(self._odd.predict(x), self._even.predict(x), variance)
+
+    def _back(self, odd: Values, even: Values, variance: Values | float) -> tuple[Values, Values]:
+        odd, even = self._unit * odd, self._unit * even + self._level
+        return self._warp.back(even + odd, variance), self._warp.back(even - odd, variance)
+
+
+class Opinion(NamedTuple):
+    """What a model says about the Shapley values, and how far off it is in pairs that it predicts from all others."""
+
+    shapley_values: Values
+    residuals: Values
+
+
+def second_opinion(
+    x: Matrix, values: Values, opposites: Values, left_out: Players, rng: np.random.Generator
+) -> Opinion | None:
+    """Return what a process on the warped values says; None where there is too much to list or nothing to learn.
+
+    `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of.
+    """
+    m, n = x.shape
+    if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp([values, opposites]) > 0.0:
+        return None
+    odd = (values[left_out] - opposites[left_out]) / 2.0
+    rows = rng.permutation(m)[:FITTED_TO]
+    found, start = [], None
+    for margin in MARGINS:
+        warp = Warp.around(np.concatenate([values, opposites]), margin)
+        process = WarpedProcess(warp, x, values, opposites, rows=rows, start=start)
+        start = process.parameters if start is None else start
+        predicted, variance = process.left_out(left_out)
+        found.append((odd - predicted, process, float(np.median(variance))))
+    residuals, best, usual = min(found, key=lambda one: float(np.mean(one[0] ** 2)))
+    return Opinion(_shapley_values(best, usual, x, values, opposites), residuals)
+
+
+def _shapley_values(process: WarpedProcess, variance: float, x: Matrix, values: Values, opposites: Values) -> Values:
+    """Return the Shapley values of the table with what was observed, and elsewhere what is predicted."""
+    n = x.shape[1]
+    halves = co.from_ids(np.arange(2 ** (n - 1)), n)
+    predicted, other_halves = process.predict(np.where(halves, 1.0, -1.0), variance)
+    table = np.concatenate([predicted, other_halves[::-1]])  # the complement of b is 2**n - 1 - b
+    bits = 1 << np.arange(n)
+    table[(x > 0) @ bits], table[(x < 0) @ bits] = values, opposites
+    return shapley_from_table(table - table[0])
+
+
+def weighed(first: Opinion, second: Opinion) -> tuple[Values, float]:
+    """Return the Shapley values by both opinions, and by which factor their variance is below the first one's.
+
+    The share of the second is the one with the smallest mean square of the residuals, less its standard error: with
+    few pairs, a small advantage is none. Since it was fitted to these residuals they fall more than the errors of the
+    Shapley values do, and the factor is the root of theirs.
+
+    Examples
+    --------
+    >>> rough = Opinion(np.array([0.0, 4.0]), np.array([1.0, -1.0, 1.0, -1.0]))
+    >>> finer = Opinion(np.array([1.0, 3.0]), np.array([0.5, -0.5, -0.5, 0.5]))
+    >>> weighed(rough, finer)[0].round(6), weighed(rough, rough)[0]
+    (array([0.6, 3.4]), array([0., 4.]))
+    """
+    change = first.residuals - second.residuals
+    across = float(change @ change)
+    if not across > 0.0:
+        return first.shapley_values, 1.0
+    best = float(first.residuals @ change) / across
+
+    def mean_square(share: float) -> float:
+        return float(np.mean((first.residuals - share * change) ** 2))
+
+    share = float(np.clip(best - np.sqrt(mean_square(best) / across), 0.0, 1.0))
+    values = (1.0 - share) * first.shapley_values + share * second.shapley_values
+    return values, float(np.sqrt(mean_square(share) / mean_square(0.0))) if share > 0.0 else 1.0
