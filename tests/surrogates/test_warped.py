@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import topshap
 from topshap.algorithms import odd_gp
-from topshap.coalitions import from_ids
+from topshap.coalitions import from_ids, to_ids
 from topshap.exact import shapley_from_table
 from topshap.surrogates.warped import MAX_PAIRS, Opinion, Warp, WarpedProcess, second_opinion, weighed
 
@@ -56,10 +56,23 @@ def test_pairs_that_are_left_out_are_predicted_as_well_as_those_not_seen():
         process = WarpedProcess(warp, x[seen], values[seen], opposites[seen], rows=np.arange(60))
         predicted, variance = process.left_out(np.arange(1, 60))
         left_out.append((values[1:60] - opposites[1:60]) / 2.0 - predicted)
-        halves = process.predict(x[60:], float(np.median(variance)))
-        unseen.append((values[60:] - opposites[60:] - (halves[0] - halves[1])) / 2.0)
+        table = process.predict_all(float(np.median(variance)))
+        halves = table[to_ids(x[60:] > 0)] - table[to_ids(x[60:] < 0)]
+        unseen.append((values[60:] - opposites[60:] - halves) / 2.0)
     errors = [np.sqrt(np.mean(np.concatenate(found) ** 2)) for found in (left_out, unseen)]
     assert 1.0 / 1.5 < errors[0] / errors[1] < 1.5
+
+
+def test_all_coalitions_at_once_are_predicted_as_one_by_one():
+    rng = np.random.default_rng(0)
+    x, values, opposites = some_pairs(levelling_off(0), 40, rng)
+    warp = Warp.around(np.concatenate([values, opposites]), 0.1)
+    process = WarpedProcess(warp, x, values, opposites, rows=np.arange(40))
+    everyone = 2.0 * from_ids(np.arange(2**N), N) - 1.0
+    odd, even = process._odd, process._even
+    f = odd.kernel.covariance(everyone, x) @ odd.weights + even.kernel.covariance(everyone, x) @ even.weights
+    expected = warp.back(process._unit * f + process._level, 0.2)
+    assert process.predict_all(0.2) == pytest.approx(expected, rel=1e-9)
 
 
 def test_all_pairs_make_it_exact():

@@ -1,4 +1,4 @@
-"""A Gaussian process conditioned on observed pairs: predictions, and how well it predicts what it has not seen."""
+"""A Gaussian process conditioned on observed pairs, and how well it predicts each of them from all others."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ class Kernel(Protocol):
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance between the rows of x and of y, without the residual."""
-
-    def predict(self, x: Matrix, y: Matrix, weights: Values) -> Values:
-        """Return that covariance times weights of the rows of y."""
 
     def residual(self, x: Matrix) -> Values:
         """Return the variance of what is left over in each pair."""
@@ -58,11 +55,6 @@ class Conditioned(Generic[K]):
     def weights(self) -> Values:
         """K^-1 times the observed values: how much each observation counts in a prediction."""
         return self.solve(self.observed)
-
-    def predict(self, x: Matrix) -> Values:
-        """Return the posterior mean of the part, without residuals."""
-        parts = np.array_split(x, len(x) // AT_ONCE + 1)  # so that memory stays bounded
-        return np.concatenate([self.kernel.predict(part, self.x, self.weights) for part in parts])
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
         """Return the residuals of some observations if each is predicted from all others, and their deviations."""

@@ -50,10 +50,6 @@ class EvenKernel:
         both = np.exp(exponent - total) + np.exp(-exponent - total)  # divided by e^total, so that nothing overflows
         return np.asarray(self.constant + self.smooth / (1.0 + np.exp(-2.0 * total)) * both)
 
-    def predict(self, x: Matrix, y: Matrix, weights: Values) -> Values:
-        """Return the covariance of e between the rows of x and of y, times weights of the rows of y."""
-        return np.asarray(self.covariance(x, y) @ weights)
-
     def residual(self, x: Matrix) -> Values:
         """Return the variance of what is left over in each pair."""
         return np.asarray(self.residual_level * np.exp(self.residual_slope * extremeness(x)))

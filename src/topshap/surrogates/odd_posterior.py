@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from topshap.surrogates.conditioned import Conditioned
+import numpy as np
+
+from topshap.surrogates.conditioned import AT_ONCE, Conditioned
 from topshap.surrogates.odd_kernel import OddKernel
 
 if TYPE_CHECKING:
@@ -43,6 +45,11 @@ class OddPosterior(Conditioned[OddKernel]):
     def g(self) -> Values:
         """The odd values of the observed pairs."""
         return self.observed
+
+    def predict(self, x: Matrix) -> Values:
+        """Return the posterior mean of the smooth part of g."""
+        parts = np.array_split(x, len(x) // AT_ONCE + 1)  # so that memory stays bounded
+        return np.concatenate([self.kernel.predict(part, self.x, self.weights) for part in parts])
 
     @cached_property
     def functional(self) -> Matrix:

@@ -31,7 +31,7 @@ MARGINS = (0.02, 0.1, 0.5)
 """How far beyond the values seen the bounds may lie, in parts of their range: the best of these is taken."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
-FITTED_TO, FIRST_FIT, REFIT = 150, 15, 8
+FITTED_TO, FIRST_FIT, REFIT = 100, 15, 8
 """The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margin and others."""
 
 
@@ -94,13 +94,39 @@ class WarpedProcess:
         values, opposites = self._back(self._odd.observed[rows] - odd, self._even.observed[rows] - even, variance)
         return (values - opposites) / 2.0, variance
 
-    def predict(self, x: Matrix, variance: float) -> tuple[Values, Values]:
-        """Return the expected values of both halves of any pairs, if f has this variance."""
-        return self._back(self._odd.predict(x), self._even.predict(x), variance)
+    def predict_all(self, variance: float) -> Values:
+        """Return the expected values of all coalitions, numbered by their members' bits, if f has this variance."""
+        odd, even, x = self._odd.kernel, self._even.kernel, self._odd.x
+        n, end = x.shape[1], np.exp(-2.0 * odd.relevance.sum())
+        sinh = odd.smooth / (1.0 - end) * self._odd.weights
+        cosh = even.smooth / (1.0 + end) * self._even.weights
+        weights = np.zeros(2**n)
+        weights[co.to_ids(x > 0)], weights[co.to_ids(x < 0)] = cosh + sinh, cosh - sinh
+        everyone = np.where(co.from_ids(np.arange(2**n), n), 1.0, -1.0)
+        f = times_product_kernel(weights, odd.relevance) + odd.linear * (everyone @ (x.T @ self._odd.weights))
+        f += even.constant * self._even.weights.sum()
+        return self._warp.back(self._unit * f + self._level, variance)
 
     def _back(self, odd: Values, even: Values, variance: Values | float) -> tuple[Values, Values]:
         odd, even = self._unit * odd, self._unit * even + self._level
         return self._warp.back(even + odd, variance), self._warp.back(even - odd, variance)
+
+
+def times_product_kernel(weights: Values, relevance: Values) -> Values:
+    """Return the sum over all coalitions y of exp(sum_i a_i (x_i y_i - 1)) times the weight of y, for all x.
+
+    The kernel is a product over the players, so it is applied player by player.
+
+    Examples
+    --------
+    >>> times_product_kernel(np.array([1.0, 0.0]), np.array([np.log(2.0)]))
+    array([1.  , 0.25])
+    """
+    result = weights
+    for player, other_side in enumerate(np.exp(-2.0 * relevance)):
+        without, inside = np.moveaxis(result.reshape(-1, 2, 2**player), 1, 0)
+        result = np.stack([without + other_side * inside, other_side * without + inside], axis=1).ravel()
+    return result
 
 
 class Opinion(NamedTuple):
@@ -130,18 +156,9 @@ def second_opinion(
         predicted, variance = process.left_out(left_out)
         found.append((odd - predicted, process, float(np.median(variance))))
     residuals, best, usual = min(found, key=lambda one: float(np.mean(one[0] ** 2)))
-    return Opinion(_shapley_values(best, usual, x, values, opposites), residuals)
-
-
-def _shapley_values(process: WarpedProcess, variance: float, x: Matrix, values: Values, opposites: Values) -> Values:
-    """Return the Shapley values of the table with what was observed, and elsewhere what is predicted."""
-    n = x.shape[1]
-    halves = co.from_ids(np.arange(2 ** (n - 1)), n)
-    predicted, other_halves = process.predict(np.where(halves, 1.0, -1.0), variance)
-    table = np.concatenate([predicted, other_halves[::-1]])  # the complement of b is 2**n - 1 - b
-    bits = 1 << np.arange(n)
-    table[(x > 0) @ bits], table[(x < 0) @ bits] = values, opposites
-    return shapley_from_table(table - table[0])
+    table = best.predict_all(usual)
+    table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
+    return Opinion(shapley_from_table(table - table[0]), residuals)
 
 
 def weighed(first: Opinion, second: Opinion) -> tuple[Values, float]:
