@@ -27,8 +27,8 @@ from topshap.surrogates.hyperparameters import even_kernel, fit, observe
 if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
-MARGINS = (0.02, 0.1, 0.5)
-"""How far beyond the values seen the bounds may lie, in parts of their range: the best of these is taken."""
+MARGINS = (0.005, 0.05)
+"""How far beyond the values seen the bounds may lie, in parts of their range: the better of these is taken."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
 FITTED_TO, FIRST_FIT, REFIT = 100, 15, 8
