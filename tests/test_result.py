@@ -98,6 +98,12 @@ def test_an_interval_is_unbounded_where_nothing_is_known_and_a_point_where_all_i
     np.testing.assert_array_equal(top.interval(), [[-np.inf, np.inf], [2.0, 2.0]])
 
 
+def test_an_interval_at_the_highest_level_there_is_has_an_end_and_is_a_point_where_all_is_known():
+    low, high = top_k([1.0, 2.0], [0.5, 0.0], k=1).interval(math.nextafter(1.0, 0.0)).T
+    assert high[0] - 1.0 == pytest.approx(0.5 * 8.2924, abs=1e-3)
+    assert low[1] == high[1] == 2.0
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.5, float("nan"), None, "0.95", True])
 def test_a_level_that_is_no_probability_is_refused(level):
     with pytest.raises(ParameterError, match="The 'level' parameter of interval must be a number between 0 and 1"):

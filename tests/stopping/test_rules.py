@@ -23,7 +23,7 @@ def known(estimates, std_errors):
     return standing
 
 
-@given(st.floats(1e-6, 0.999))
+@given(st.floats(1e-250, 0.999) | st.floats(-250.0, -1.0).map(lambda power: 10.0**power))
 def test_the_quantile_leaves_the_level_outside(level):
     assert math.erfc(two_sided_quantile(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-6)
 
