@@ -133,6 +133,13 @@ def test_without_a_covariance_estimates_count_as_independent():
     assert top.pairwise()[0, 1] == pytest.approx(math.erfc(-1.0 / math.sqrt(5.0) / math.sqrt(2)) / 2)
 
 
+def test_the_two_orders_of_a_pair_add_up_to_one_whatever_rounding_does_to_the_covariance():
+    variance, ulp = 2.137555067172082e-06, 4.2e-22
+    covariance = [[variance, variance + ulp], [variance - ulp, variance]]
+    pairwise = top_k([0.1096452, 0.1096452 - 1e-16], [math.sqrt(variance)] * 2, k=1, covariance=covariance).pairwise()
+    np.testing.assert_allclose(pairwise + pairwise.T, 1.0)
+
+
 def test_pairs_of_known_values_are_certain_unless_they_are_equal():
     np.testing.assert_array_equal(
         top_k([2.0, 1.0, 1.0], [0.0, 0.0, 0.0], k=1).pairwise(), [[0.5, 1.0, 1.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
