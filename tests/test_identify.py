@@ -47,6 +47,7 @@ WRONG = [
     ({"epsilon": "0.1"}, "'epsilon'", "a finite number of at least 0", "'0.1'"),
     ({"epsilon": True}, "'epsilon'", "a finite number of at least 0", "True"),
     ({"delta": 0.0}, "'delta'", "a number between 0 and 1", "0.0"),
+    ({"delta": 1e-300}, "'delta'", "at least 1e-100", "1e-300"),
     ({"delta": 1}, "'delta'", "a number between 0 and 1", "1"),
     ({"delta": -0.05}, "'delta'", "a number between 0 and 1", "-0.05"),
     ({"delta": float("nan")}, "'delta'", "a number between 0 and 1", "nan"),
