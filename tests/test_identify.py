@@ -151,6 +151,25 @@ def test_a_value_that_is_not_finite_names_the_coalition(value):
         topshap.identify(game, 4, k=2, player_names=["age", "sex", "bmi", "bp"])
 
 
+@pytest.mark.parametrize("value", [1e76, -1e300])
+def test_a_value_whose_powers_are_no_numbers_is_refused(value):
+    """Arithmetic with them ends in infinities, and a race with these never ends."""
+    with pytest.raises(GameError, match=r"a finite number in \[-1e\+75, 1e\+75\]. Got .* for \{0, 1, 2\} instead"):
+        topshap.identify(spoiled(value, [True, True, True, False]), 4, k=2)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_largest_values_are_as_good_as_any(random_game, algorithm):
+    game = random_game(6)
+    scale = 2.0**246
+    small, large = (
+        topshap.identify(lambda c, s=s: s * game(c), 6, k=2, budget=50, algorithm=algorithm, random_state=0)
+        for s in (1.0, scale)
+    )
+    np.testing.assert_allclose(large.estimates / scale, small.estimates, rtol=1e-6)
+    np.testing.assert_allclose(large.std_errors / scale, small.std_errors, rtol=1e-6)
+
+
 WRONG_SHAPES = {
     "a column": (lambda c: additive(c)[:, None], "(2, 1)"),
     "one too many": (lambda c: np.zeros(len(c) + 1), "(3,)"),

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LEAST_DELTA = 1e-100
 """The smallest probability of an error that may be asked for: quantiles of Student's t are lost some way below it."""
 
+LARGEST_VALUE = 1e75
+"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
+
 
 class Words(str):
     """A value described in words, which messages show without quotes.
@@ -224,10 +227,12 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
     numbers = array.astype(np.float64)
-    if not np.logical_and.reduce(np.isfinite(numbers)):
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
+    if not np.logical_and.reduce(usable):
+        row = int(np.flatnonzero(~usable)[0])
+        within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
         raise GameError(
-            f"The value of a coalition must be a finite number. "
+            f"The value of a coalition must be a finite number{within}. "
             f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
         )
     return numbers
