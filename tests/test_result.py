@@ -285,6 +285,7 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
         ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
         ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
         ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
+        ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, nobody"]),
         ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
         ({"k": 3}, ["Certain: everyone is in the set"]),
     ],
