@@ -151,6 +151,32 @@ def test_a_value_that_is_not_finite_names_the_coalition(value):
         topshap.identify(game, 4, k=2, player_names=["age", "sex", "bmi", "bp"])
 
 
+async def _awaited(coalitions):
+    return additive(coalitions)
+
+
+class _AsyncGame:
+    n_players = 4
+
+    async def __call__(self, coalitions):
+        return additive(coalitions)
+
+
+ASYNC_GAMES = {
+    "function": _awaited,
+    "object": _AsyncGame(),
+    "of one coalition": topshap.games.per_coalition(_awaited, n_players=4),
+    "text": topshap.games.TextGame(_awaited, "to be or not"),
+    "oracle": topshap.Oracle(_awaited),
+}
+
+
+@pytest.mark.parametrize("kind", ASYNC_GAMES)
+def test_a_game_that_is_a_coroutine_is_sent_to_aidentify(kind):
+    with pytest.raises(ParameterError, match=r"'game' parameter of identify must be no async function; .* aidentify"):
+        topshap.identify(ASYNC_GAMES[kind], 4, k=2)
+
+
 @pytest.mark.parametrize("value", [1e76, -1e300])
 def test_a_value_whose_powers_are_no_numbers_is_refused(value):
     """Arithmetic with them ends in infinities, and a race with these never ends."""
