@@ -47,6 +47,7 @@ WRONG = [
     ({"epsilon": "0.1"}, "'epsilon'", "a finite number of at least 0", "'0.1'"),
     ({"epsilon": True}, "'epsilon'", "a finite number of at least 0", "True"),
     ({"delta": 0.0}, "'delta'", "a number between 0 and 1", "0.0"),
+    ({"delta": 1e-300}, "'delta'", "at least 1e-100", "1e-300"),
     ({"delta": 1}, "'delta'", "a number between 0 and 1", "1"),
     ({"delta": -0.05}, "'delta'", "a number between 0 and 1", "-0.05"),
     ({"delta": float("nan")}, "'delta'", "a number between 0 and 1", "nan"),
@@ -148,6 +149,51 @@ def test_a_value_that_is_not_finite_names_the_coalition(value):
         topshap.identify(game, 4, k=2)
     with pytest.raises(GameError, match=rf"Got {value} for \{{age, sex, bmi\}} instead"):
         topshap.identify(game, 4, k=2, player_names=["age", "sex", "bmi", "bp"])
+
+
+async def _awaited(coalitions):
+    return additive(coalitions)
+
+
+class _AsyncGame:
+    n_players = 4
+
+    async def __call__(self, coalitions):
+        return additive(coalitions)
+
+
+ASYNC_GAMES = {
+    "function": _awaited,
+    "object": _AsyncGame(),
+    "of one coalition": topshap.games.per_coalition(_awaited, n_players=4),
+    "text": topshap.games.TextGame(_awaited, "to be or not"),
+    "oracle": topshap.Oracle(_awaited),
+}
+
+
+@pytest.mark.parametrize("kind", ASYNC_GAMES)
+def test_a_game_that_is_a_coroutine_is_sent_to_aidentify(kind):
+    with pytest.raises(ParameterError, match=r"'game' parameter of identify must be no async function; .* aidentify"):
+        topshap.identify(ASYNC_GAMES[kind], 4, k=2)
+
+
+@pytest.mark.parametrize("value", [1e76, -1e300])
+def test_a_value_whose_powers_are_no_numbers_is_refused(value):
+    """Arithmetic with them ends in infinities, and a race with these never ends."""
+    with pytest.raises(GameError, match=r"a finite number in \[-1e\+75, 1e\+75\]. Got .* for \{0, 1, 2\} instead"):
+        topshap.identify(spoiled(value, [True, True, True, False]), 4, k=2)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_largest_values_are_as_good_as_any(random_game, algorithm):
+    game = random_game(6)
+    scale = 2.0**246
+    small, large = (
+        topshap.identify(lambda c, s=s: s * game(c), 6, k=2, budget=50, algorithm=algorithm, random_state=0)
+        for s in (1.0, scale)
+    )
+    np.testing.assert_allclose(large.estimates / scale, small.estimates, rtol=1e-6)
+    np.testing.assert_allclose(large.std_errors / scale, small.std_errors, rtol=1e-6)
 
 
 WRONG_SHAPES = {

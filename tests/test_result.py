@@ -98,6 +98,12 @@ def test_an_interval_is_unbounded_where_nothing_is_known_and_a_point_where_all_i
     np.testing.assert_array_equal(top.interval(), [[-np.inf, np.inf], [2.0, 2.0]])
 
 
+def test_an_interval_at_the_highest_level_there_is_has_an_end_and_is_a_point_where_all_is_known():
+    low, high = top_k([1.0, 2.0], [0.5, 0.0], k=1).interval(math.nextafter(1.0, 0.0)).T
+    assert high[0] - 1.0 == pytest.approx(0.5 * 8.2924, abs=1e-3)
+    assert low[1] == high[1] == 2.0
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.5, float("nan"), None, "0.95", True])
 def test_a_level_that_is_no_probability_is_refused(level):
     with pytest.raises(ParameterError, match="The 'level' parameter of interval must be a number between 0 and 1"):
@@ -125,6 +131,13 @@ def test_a_pair_is_compared_by_the_variance_of_its_difference():
 def test_without_a_covariance_estimates_count_as_independent():
     top = top_k([2.0, 1.0], [1.0, 2.0], k=1)
     assert top.pairwise()[0, 1] == pytest.approx(math.erfc(-1.0 / math.sqrt(5.0) / math.sqrt(2)) / 2)
+
+
+def test_the_two_orders_of_a_pair_add_up_to_one_whatever_rounding_does_to_the_covariance():
+    variance, ulp = 2.137555067172082e-06, 4.2e-22
+    covariance = [[variance, variance + ulp], [variance - ulp, variance]]
+    pairwise = top_k([0.1096452, 0.1096452 - 1e-16], [math.sqrt(variance)] * 2, k=1, covariance=covariance).pairwise()
+    np.testing.assert_allclose(pairwise + pairwise.T, 1.0)
 
 
 def test_pairs_of_known_values_are_certain_unless_they_are_equal():
@@ -272,6 +285,7 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
         ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
         ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
         ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
+        ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, nobody"]),
         ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
         ({"k": 3}, ["Certain: everyone is in the set"]),
     ],

@@ -113,6 +113,8 @@ def test_wrong_use_says_what_to_do():
         TopKSelector(LogisticRegression()).fit(X, y)
     with pytest.raises(ParameterError, match="'scoring' parameter of RetrainingGame"):
         TopKSelector(LogisticRegression(), k=2, scoring="beauty").fit(X, y)
+    with pytest.raises(ParameterError, match=r"'estimator' parameter of TopKSelector must be .* with fit .* Got None"):
+        TopKSelector(None, k=2).fit(X, y)
 
 
 def test_scikit_learn_is_imported_only_when_it_is_used():

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from topshap.typing import Coalitions, Game, Values
 
 
+LEAST_DELTA = 1e-100
+"""The smallest probability of an error that may be asked for: quantiles of Student's t are lost some way below it."""
+
+LARGEST_VALUE = 1e75
+"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
+
+
 class Words(str):
     """A value described in words, which messages show without quotes.
 
@@ -75,6 +82,21 @@ def check_probability(name: str, value: Any, *, owner: str) -> float:
     if not 0.0 < _number(value) < 1.0:
         refuse(name, value, owner=owner, must_be="a number between 0 and 1, both excluded")
     return float(value)
+
+
+def check_delta(delta: Any, *, owner: str) -> float:
+    """Return the allowed probability of an error as a float, large enough for the quantiles that belong to it.
+
+    Examples
+    --------
+    >>> check_delta(1e-300, owner="identify")
+    Traceback (most recent call last):
+    ...
+    topshap.errors.ParameterError: The 'delta' parameter of identify must be at least 1e-100. Got 1e-300 instead.
+    """
+    if check_probability("delta", delta, owner=owner) < LEAST_DELTA:
+        refuse("delta", delta, owner=owner, must_be=f"at least {LEAST_DELTA:g}")
+    return float(delta)
 
 
 def check_range(name: str, value: Any, *, owner: str) -> tuple[float, float]:
@@ -205,10 +227,12 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
     numbers = array.astype(np.float64)
-    if not np.logical_and.reduce(np.isfinite(numbers)):
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
+    if not np.logical_and.reduce(usable):
+        row = int(np.flatnonzero(~usable)[0])
+        within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
         raise GameError(
-            f"The value of a coalition must be a finite number. "
+            f"The value of a coalition must be a finite number{within}. "
             f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
         )
     return numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -132,6 +133,8 @@ def identify(
     if callback is not None and not callable(callback):
         refuse("callback", callback, owner="identify", must_be="a function of the race or None")
     oracle = as_oracle(game, n_jobs=n_jobs, store=store, owner="identify")
+    if _is_async(oracle.game):
+        refuse("game", oracle.game, owner="identify", must_be="no async function; for these there is aidentify")
     race = Race(
         resolve_n_players(oracle, n_players, owner="identify"),
         k,  # type: ignore[arg-type]  # None is refused there like any other wrong value
@@ -180,6 +183,12 @@ def says_stop(callback: Callable[[Race], object] | None, race: Race) -> bool:
     """Return whether there is a callback and it says that the race is to end."""
     said = None if callback is None else callback(race)
     return isinstance(said, bool | np.bool_) and bool(said)
+
+
+def _is_async(game: Any) -> bool:
+    """Return whether the game, or the function it was made of, is a coroutine."""
+    functions = game, type(game).__call__, getattr(game, "function", None)
+    return getattr(game, "is_async", False) is True or any(map(inspect.iscoroutinefunction, functions))
 
 
 def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:

@@ -38,7 +38,8 @@ def _confident(top: TopK) -> str:
     """Return what a race that stopped by itself says about the set, and what that rests on."""
     delta = top.delta or 0.0
     nobody = f"nobody left out is ahead of anyone in the set by more than {top.epsilon:g}"
-    sure = f"probability at least {100.0 * (1.0 - delta):.12g}%, {nobody}"
+    percent = f"{100.0 * (1.0 - delta):.12g}%"
+    sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {nobody}"
     if top.guarantee == "credible":
         return f"With posterior {sure}: no guarantee, as estimates count as normal and looks as free."
     if top.guarantee == "asymptotic":

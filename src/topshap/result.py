@@ -149,7 +149,9 @@ class TopK:
         """
         ahead = self.estimates[:, None] - self.estimates
         variances = self.std_errors**2
-        deviation = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self._shared_covariance(), 0.0))
+        shared = self._shared_covariance()
+        # Rounding makes a covariance unequal to its transpose, which is all there is to see of a pair that is known.
+        deviation = np.sqrt(np.maximum(variances[:, None] + variances - (shared + shared.T), 0.0))
         certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
         z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
         probability: Matrix = scipy.special.ndtr(np.where(np.isnan(z), 0.0, z))

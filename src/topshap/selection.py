@@ -10,6 +10,7 @@ from topshap._extras import import_extra
 from topshap._validation import check_int
 from topshap.errors import EvaluationError
 from topshap.games.retraining import RetrainingGame
+from topshap.games.scores import check_estimator
 from topshap.identify import identify
 from topshap.oracle import Oracle
 
@@ -124,6 +125,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         TopKSelector
             Itself.
         """
+        check_estimator(self.estimator, owner="TopKSelector")
         tags = get_tags(self)
         checked, y = validate_data(
             self,

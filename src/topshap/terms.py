@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from topshap._validation import check_choice, check_int, check_probability, check_range, check_real, refuse
+from topshap._validation import check_choice, check_delta, check_int, check_range, check_real, refuse
 from topshap.stopping import GUARANTEES, Budget, Confidence, Criterion, Exhausted, When
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def agree(
 ) -> Terms:
     """Return the terms that these parameters come to; what cannot be kept, or would never end, is refused."""
     stop = _as_criterion(stop, owner=owner)
-    delta = check_probability("delta", delta, owner=owner)
+    delta = check_delta(delta, owner=owner)
     check_choice("guarantee", guarantee, GUARANTEES, owner=owner)
     if value_range is not None:
         value_range = check_range("value_range", value_range, owner=owner)

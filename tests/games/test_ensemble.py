@@ -102,6 +102,7 @@ def test_members_that_have_not_seen_every_class_are_aligned():
         (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "a forest, a bagging or an unweighted soft voting"),
         (VotingClassifier([("bayes", GaussianNB())]).fit(X, Y), "unweighted soft voting"),
         (RandomForestClassifier(), "a fitted ensemble or a list of fitted models"),
+        (None, "a fitted ensemble or a list of fitted models"),
         ([GaussianNB().fit(X, Y), LinearRegression().fit(X, Y)], "Got GaussianNB and LinearRegression"),
         ([GaussianNB()], "fitted models that take X"),
     ],

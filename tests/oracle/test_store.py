@@ -9,6 +9,8 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from contextlib import closing
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 import topshap
 from topshap import Store, StoreError, StoreWarning
 from topshap.coalitions import from_ids
-from topshap.oracle import schema
+from topshap.oracle import damage, schema
 from topshap.oracle.identity import Identity
 
 GAME = Identity("a" * 64, 10)
@@ -299,6 +301,21 @@ def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
         assert right_as_far_as_it_goes(store) >= 150
         store.add(coalitions(300), 0.1 * np.arange(300))
         assert right_as_far_as_it_goes(store) == 300
+
+
+@pytest.mark.parametrize("missing", [3000, 5120, 7000])
+def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
+    """SQLite then answers a search for rows behind the cut with rows in front of it, again and again."""
+    path = tmp_path / "run.db"
+    filled(path).close()
+    path.write_bytes(path.read_bytes()[:-missing])
+    with closing(schema.connect(path)) as damaged:
+        damaged.execute("PRAGMA writable_schema = ON")
+        assert len(list(islice(damage._readable(damaged), 10_000))) < 10_000
+    with Store(path) as store:
+        with pytest.warns(StoreWarning, match="was damaged"):
+            store.open(GAME)
+        assert right_as_far_as_it_goes(store) > 30
 
 
 @settings(max_examples=60)

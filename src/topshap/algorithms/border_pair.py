@@ -6,7 +6,7 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from topshap._validation import check_int, check_probability
+from topshap._validation import check_delta, check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task, ask
 from topshap.algorithms.cmcs import WARM_UP, published_rule
 from topshap.statistics.bounds import clt_interval
@@ -31,7 +31,7 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
     def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
         owner = type(self).__name__
         self.warm_up = check_int("warm_up", warm_up, owner=owner, low=2)
-        self.delta = check_probability("delta", delta, owner=owner)
+        self.delta = check_delta(delta, owner=owner)
 
     @abstractmethod
     def everyone(

@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from topshap.errors import ParameterError
 from topshap.history import History
-from topshap.result import TopK
+from topshap.result import Stopped, TopK
 
 if TYPE_CHECKING:
     import os
 
 FORMAT, VERSION = "topshap.TopK", 1
+
+_KINDS: dict[str, Any] = {
+    "evaluations": int,
+    "calls": int,
+    "budget": int | None,
+    "epsilon": float | int | None,
+    "delta": float | int | None,
+    "algorithm": str,
+    "counting": str,
+}
 
 _ARRAYS = {"players": np.intp, "estimates": np.float64, "std_errors": np.float64, "covariance": np.float64}
 
@@ -82,23 +92,32 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _array(values: Any, dtype: Any) -> Any:
-    return np.array(values, dtype=np.float64).astype(dtype)
-
-
-def _built(content: dict[str, Any]) -> TopK:
+def _check_fields(content: dict[str, Any]) -> None:
     needed = {field.name for field in fields(TopK) if field.default is MISSING}
     wrong = (needed - set(content)) | (set(content) - {field.name for field in fields(TopK)})
     if wrong:
         raise ValueError(f"fields {sorted(wrong)} are missing or unknown")
+    for name, kind in _KINDS.items():
+        if not isinstance(content[name], kind):
+            raise TypeError(f"{name!r} is {content[name]!r}")
+    if content["stopped"] not in get_args(Stopped) or (content["epsilon"] is None) != (content["delta"] is None):
+        raise ValueError("it does not say why the race ended")
+
+
+def _built(content: dict[str, Any]) -> TopK:
+    _check_fields(content)
     for name, dtype in _ARRAYS.items():
-        content[name] = None if content[name] is None else _array(content[name], dtype)
+        unknown = name == "covariance" and content[name] is None
+        content[name] = None if unknown else np.array(content[name], dtype=dtype)
     for name in ("player_names", "value_range"):
         content[name] = None if content.get(name) is None else tuple(content[name])
     if content.get("history") is not None:
         past = content["history"]
-        dtypes = {"evaluations": np.intp, "estimates": np.float64, "std_errors": np.float64}
-        content["history"] = History(**{name: _array(past[name], dtype) for name, dtype in dtypes.items()})
+        content["history"] = History(
+            evaluations=np.array(past["evaluations"], dtype=np.intp),
+            estimates=np.array(past["estimates"], dtype=np.float64),
+            std_errors=np.array(past["std_errors"], dtype=np.float64),
+        )
     for name in ("empty", "grand"):
         content[name] = float(content[name])
     top = TopK(**content)

@@ -104,7 +104,7 @@ def _members(members: Any, *, owner: str) -> dict[str, Any]:
         inner = [
             (name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"
         ] or inner
-    elif hasattr(members, "fit"):
+    elif hasattr(members, "fit") or not hasattr(members, "__iter__"):
         must_be = "a fitted ensemble or a list of fitted models"
         refuse("members", members, owner=owner, must_be=must_be)
     else:

@@ -105,11 +105,7 @@ def _readable(connection: sqlite3.Connection) -> Iterator[Row]:
     last, failures = -1, 0
     while last < 2**62:
         try:
-            rows = connection.execute(
-                "SELECT id, coalition, draw, value, checksum FROM evaluations NOT INDEXED WHERE id > ? ORDER BY id "
-                "LIMIT ?",
-                (last, 1 if failures else 256),
-            ).fetchall()
+            rows = _rows_behind(connection, last, 1 if failures else 256)
         except (sqlite3.DatabaseError, OverflowError) as error:
             if failures == 0:  # look at the same rows again, one by one
                 failures = 1
@@ -125,6 +121,17 @@ def _readable(connection: sqlite3.Connection) -> Iterator[Row]:
         last = rows[-1][0]
         for row in rows:
             yield row[1:]
+
+
+def _rows_behind(connection: sqlite3.Connection, last: int, at_most: int) -> list[tuple[int, *Row]]:
+    """Return the next rows, with their ids; an error if those of a damaged page come that are not behind `last`."""
+    rows = connection.execute(
+        "SELECT id, coalition, draw, value, checksum FROM evaluations NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?",
+        (last, at_most),
+    ).fetchall()
+    if rows and rows[-1][0] <= last:
+        raise sqlite3.DatabaseError("rows come again that were read before")
+    return rows
 
 
 def _no_table(error: sqlite3.DatabaseError) -> bool:

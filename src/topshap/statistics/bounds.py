@@ -22,7 +22,7 @@ def two_sided_quantile(level: float) -> float:
     >>> round(two_sided_quantile(0.05), 2)
     1.96
     """
-    return float(scipy.special.ndtri(1.0 - level / 2.0))
+    return -float(scipy.special.ndtri(level / 2.0))  # not of 1 - level / 2, which is 1 for small levels
 
 
 def clt_interval(standing: Standing, level: float) -> tuple[Values, Values]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from topshap._validation import check_int, check_probability, check_real
+from topshap._validation import check_delta, check_int, check_real
 from topshap.stopping.rules import NEARLY_DONE, part_sampled
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Credible:
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, owner="Credible", low=0.0)
-        check_probability("delta", self.delta, owner="Credible")
+        check_delta(self.delta, owner="Credible")
         check_int("min_samples", self.min_samples, owner="Credible", low=2)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from topshap._validation import check_choice, check_int, check_positive, check_probability, check_real, refuse
+from topshap._validation import check_choice, check_delta, check_int, check_positive, check_real, refuse
 from topshap.stopping.criterion import Criterion
 from topshap.stopping.rules import GUARANTEES, NEARLY_DONE
 
@@ -79,7 +79,7 @@ class Confidence(Criterion):
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, owner="Confidence", low=0.0)
-        check_probability("delta", self.delta, owner="Confidence")
+        check_delta(self.delta, owner="Confidence")
         check_choice("guarantee", self.guarantee, GUARANTEES, owner="Confidence")
 
     def met(self, race: Race) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtim
 
 import numpy as np
 
-from topshap._validation import check_int, check_probability, check_real
+from topshap._validation import check_delta, check_int, check_real
 from topshap.statistics.bounds import clt_interval
 from topshap.statistics.standing import MeanStanding
 
@@ -132,7 +132,7 @@ class OverlappingIntervals:
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, owner="OverlappingIntervals", low=0.0)
-        check_probability("delta", self.delta, owner="OverlappingIntervals")
+        check_delta(self.delta, owner="OverlappingIntervals")
         check_int("min_samples", self.min_samples, owner="OverlappingIntervals", low=2)
 
     @property
