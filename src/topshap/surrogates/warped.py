@@ -36,24 +36,26 @@ FITTED_TO, FIRST_FIT, REFIT = 100, 15, 8
 
 
 class Warp(NamedTuple):
-    """The logistic curve between two bounds."""
+    """The logistic curve between two bounds that lie beyond some values by a part of their range."""
 
-    low: float
-    width: float
+    least: float
+    spread: float
+    margin: float
 
     @classmethod
     def around(cls, values: Values, margin: float) -> Warp:
-        """Return the curve whose bounds lie beyond the values by a part of their range."""
-        spread = float(np.ptp(values))
-        return cls(float(values.min()) - margin * spread, (1.0 + 2.0 * margin) * spread)
+        """Return the curve for these values."""
+        return cls(float(values.min()), float(np.ptp(values)), margin)
 
     def warp(self, values: Values) -> Values:
         """Return f for values between the bounds."""
-        return np.asarray(logit((values - self.low) / self.width))
+        # The least is taken off first: values that differ by rounding errors only are then no infinite logits.
+        return np.asarray(logit(((values - self.least) / self.spread + self.margin) / (1.0 + 2.0 * self.margin)))
 
     def back(self, mean: Values, variance: Values | float) -> Values:
         """Return the expected value where f is normal (MacKay's approximation)."""
-        return np.asarray(self.low + self.width * expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance)))
+        between = expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
+        return np.asarray(self.least + self.spread * ((1.0 + 2.0 * self.margin) * between - self.margin))
 
 
 class WarpedProcess:
