@@ -72,7 +72,7 @@ class OddSurrogate:
 
         The mean is made to add up to v(N) - v(empty) to the last digit, unless these are noisy. The covariance is
         widened where the pairs say that the model is too sure: by the mean square of the leave-one-out residuals in
-        units of their expected deviation, if that is above 1, and by 1 + n / m for the hyper-parameters that were
+        units of their expected deviation, if that is above 1, and by 1 + 2 n / m for the hyper-parameters that were
         learned from the same pairs.
         """
         posterior, unit = self.posterior, self.unit
@@ -82,7 +82,7 @@ class OddSurrogate:
             values = values + (2.0 * posterior.g[0] - values.sum()) / n
         residual, expected = posterior.leave_one_out(self.left_out())
         surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
-        covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + n / m))
+        covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + 2.0 * n / m))
         if not self._noise and _is_perfect(residual):
             covariance = covariance + self._what_a_perfect_fit_may_hide()
         return self._corrected(values * unit, covariance * unit**2)

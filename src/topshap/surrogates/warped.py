@@ -166,26 +166,21 @@ def second_opinion(
 def weighed(first: Opinion, second: Opinion) -> tuple[Values, float]:
     """Return the Shapley values by both opinions, and by which factor their variance is below the first one's.
 
-    The share of the second is the one with the smallest mean square of the residuals, less its standard error: with
-    few pairs, a small advantage is none. Since it was fitted to these residuals they fall more than the errors of the
-    Shapley values do, and the factor is the root of theirs.
+    The share of the second is the one with the smallest mean square of the residuals. Since it was fitted to them they
+    fall more than the errors of the Shapley values do, and the factor is the root of theirs.
 
     Examples
     --------
     >>> rough = Opinion(np.array([0.0, 4.0]), np.array([1.0, -1.0, 1.0, -1.0]))
     >>> finer = Opinion(np.array([1.0, 3.0]), np.array([0.5, -0.5, -0.5, 0.5]))
     >>> weighed(rough, finer)[0].round(6), weighed(rough, rough)[0]
-    (array([0.6, 3.4]), array([0., 4.]))
+    (array([0.8, 3.2]), array([0., 4.]))
     """
     change = first.residuals - second.residuals
     across = float(change @ change)
-    if not across > 0.0:
+    share = float(np.clip(first.residuals @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0
+    if share == 0.0:
         return first.shapley_values, 1.0
-    best = float(first.residuals @ change) / across
-
-    def mean_square(share: float) -> float:
-        return float(np.mean((first.residuals - share * change) ** 2))
-
-    share = float(np.clip(best - np.sqrt(mean_square(best) / across), 0.0, 1.0))
     values = (1.0 - share) * first.shapley_values + share * second.shapley_values
-    return values, float(np.sqrt(mean_square(share) / mean_square(0.0))) if share > 0.0 else 1.0
+    left_over = np.mean((first.residuals - share * change) ** 2) / np.mean(first.residuals**2)
+    return values, float(np.sqrt(left_over))
