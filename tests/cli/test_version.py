@@ -1,5 +1,8 @@
 """topshap --version."""
 
+import subprocess
+import sys
+
 from typer.testing import CliRunner
 
 import topshap
@@ -10,3 +13,8 @@ def test_the_version_is_that_of_the_package():
     result = CliRunner().invoke(cli.build(), ["--version"], catch_exceptions=False)
     assert result.exit_code == 0
     assert result.output == f"topshap {topshap.__version__}\n"
+
+
+def test_it_is_a_module_too():
+    result = subprocess.run([sys.executable, "-m", "topshap", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout == f"topshap {topshap.__version__}\n"
