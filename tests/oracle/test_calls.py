@@ -52,6 +52,18 @@ def test_without_retries_there_is_one_attempt():
     assert (row, type(error), game.calls) == (0, ConnectionError, 1)
 
 
+def test_a_mistake_in_the_program_is_not_tried_again():
+    calls = []
+
+    def unfinished(rows):
+        calls.append(len(rows))
+        return undefined_name  # noqa: F821 - that is the mistake
+
+    _, faults = evaluate(unfinished, from_ids(np.arange(1), 3), QUICK)
+    assert calls == [1]
+    assert "in 1 attempt: NameError" in str(failure(np.array([True]), faults[0].error, QUICK))
+
+
 def test_waits_grow_and_are_spread(monkeypatch):
     waits = []
     monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)
@@ -223,6 +235,11 @@ def test_the_error_names_the_coalition_by_its_players_and_counts_the_attempts():
     assert isinstance(error, EvaluationError)
     assert str(error) == ("The coalition {age, bmi} could not be evaluated in 4 attempts: ConnectionError: no answer")
     assert error.coalition.tolist() == [True, False, True]
+
+
+def test_without_tenacity_there_was_one_attempt(monkeypatch):
+    monkeypatch.setattr("topshap.oracle.calls.find_spec", lambda _: None)
+    assert "in 1 attempt: " in str(failure(np.array([True]), ConnectionError("no answer"), QUICK))
 
 
 def test_what_topshap_refuses_is_raised_as_it_is():

@@ -6,6 +6,7 @@ import logging
 import random
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,6 +27,8 @@ logger = logging.getLogger("topshap")
 
 LONGEST_WAIT = 60.0
 """The longest wait between two attempts, in seconds."""
+NEVER_PASSES = (NameError, ImportError, SyntaxError, NotImplementedError)
+"""Mistakes in a program. Others may be due to a service that answers in an unexpected way for a while."""
 MOST_HUNG = 3
 """After as many coalitions without an answer in time, the rest of a batch is not tried any more."""
 
@@ -100,7 +103,8 @@ def failure(coalition: Coalition, error: Exception, care: Care) -> Exception:
     """Return the exception to raise for a coalition that has no value; what the game says itself is left as it is."""
     if isinstance(error, TopshapError):
         return error
-    attempts = "1 attempt" if care.retries == 0 else f"{care.retries + 1} attempts"
+    again = care.retries if is_worth_another(error) and find_spec("tenacity") else 0
+    attempts = f"{again + 1} attempts" if again else "1 attempt"
     name = names_of(coalition, care.player_names)
     return EvaluationError(
         f"The coalition {name} could not be evaluated in {attempts}: {type(error).__name__}: {error}", coalition
@@ -170,8 +174,8 @@ def retry_rules(care: Care, attempts: int) -> dict[str, Any]:
 
 
 def is_worth_another(error: BaseException) -> bool:
-    """Return whether another attempt may end differently: not if topshap itself refuses something."""
-    return isinstance(error, Exception) and not isinstance(error, TopshapError)
+    """Return whether another attempt may end differently: not if topshap refuses something, or a game is unfinished."""
+    return isinstance(error, Exception) and not isinstance(error, (TopshapError, *NEVER_PASSES))
 
 
 @dataclass
