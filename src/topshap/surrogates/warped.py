@@ -31,7 +31,7 @@ MARGINS = (0.005, 0.05)
 """How far beyond the values seen the bounds may lie, in parts of their range: the better of these is taken."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
-FITTED_TO, FIRST_FIT, REFIT = 100, 15, 8
+FITTED_TO, FIRST_FIT, REFIT = 100, 10, 5
 """The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margin and others."""
 
 
