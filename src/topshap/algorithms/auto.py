@@ -20,7 +20,7 @@ For a fixed confidence
 What it rests on
 ----------------
 ``benchmarks/fixed_budget.py`` (2): on 33 complete games, half of those there are, with budgets from 50 to 2000 and
-k = 1, 3, 5, 7, `odd-gp` has 0.29 of the error of `kernelshap` and 0.53 of that of the best of `kernelshap`,
+k = 1, 3, 5, 7, `odd-gp` has 0.26 of the error of `kernelshap` and 0.48 of that of the best of `kernelshap`,
 `stratified-svarm` and `greedy-cmcs` (geometric means over games), and in no family and budget more than `kernelshap`.
 
 ``benchmarks/large_games.py`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations each, 0.2 of the
