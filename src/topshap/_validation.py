@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -97,6 +98,11 @@ def check_delta(delta: Any, *, owner: str) -> float:
     if check_probability("delta", delta, owner=owner) < LEAST_DELTA:
         refuse("delta", delta, owner=owner, must_be=f"at least {LEAST_DELTA:g}")
     return float(delta)
+
+
+def is_async(function: Any) -> bool:
+    """Return whether a function, or an object that is called like one, is a coroutine."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def check_range(name: str, value: Any, *, owner: str) -> tuple[float, float]:

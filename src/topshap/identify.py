@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from topshap._interrupts import undivided
-from topshap._validation import check_choice, refuse, resolve_n_players
+from topshap._validation import check_choice, is_async, refuse, resolve_n_players
 from topshap.errors import RaceError
 from topshap.oracle import Oracle
 from topshap.progress import view
@@ -133,7 +132,7 @@ def identify(
     if callback is not None and not callable(callback):
         refuse("callback", callback, owner="identify", must_be="a function of the race or None")
     oracle = as_oracle(game, n_jobs=n_jobs, store=store, owner="identify")
-    if _is_async(oracle.game):
+    if _is_async_game(oracle.game):
         refuse("game", oracle.game, owner="identify", must_be="no async function; for these there is aidentify")
     race = Race(
         resolve_n_players(oracle, n_players, owner="identify"),
@@ -185,10 +184,9 @@ def says_stop(callback: Callable[[Race], object] | None, race: Race) -> bool:
     return isinstance(said, bool | np.bool_) and bool(said)
 
 
-def _is_async(game: Any) -> bool:
+def _is_async_game(game: Any) -> bool:
     """Return whether the game, or the function it was made of, is a coroutine."""
-    functions = game, type(game).__call__, getattr(game, "function", None)
-    return getattr(game, "is_async", False) is True or any(map(inspect.iscoroutinefunction, functions))
+    return getattr(game, "is_async", False) is True or any(map(is_async, (game, getattr(game, "function", None))))
 
 
 def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:

@@ -11,6 +11,7 @@ import scipy
 
 from topshap import promise
 from topshap._extras import import_extra
+from topshap._numbers import short_number
 from topshap._validation import check_probability
 from topshap.statistics.bounds import two_sided_quantile
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
@@ -247,8 +248,6 @@ class TopK:
 
     def __str__(self) -> str:
         """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
-        from topshap.show.players import short_number  # noqa: PLC0415 - where it is used
-
         order, scale = self.ranking, float(np.ptp(self.estimates))
         shown = order[: min(self.n_players, max(self.k + 5, 10))]
         width = min(40, max(10, *(len(self._name(i)) for i in shown)))

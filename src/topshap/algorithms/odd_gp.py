@@ -12,6 +12,7 @@ from topshap.algorithms.complement_pairs import Pairs
 from topshap.designs.active import border_contrasts, most_informative
 from topshap.designs.pairs import all_pairs, draw_pairs, without
 from topshap.statistics.standing import KnownStanding
+from topshap.surrogates.odd_posterior import is_perfect
 from topshap.surrogates.odd_surrogate import EVEN_PART_UP_TO, MAX_PAIRS, OddSurrogate
 from topshap.surrogates.single_players import alone_or_missing, shapley_posterior
 from topshap.surrogates.warped import Opinion, second_opinion, weighed
@@ -135,13 +136,13 @@ class OddGP(Algorithm[KnownStanding]):
 def by_two_opinions(surrogate: OddSurrogate, pairs: Pairs, rng: np.random.Generator) -> tuple[Values, Matrix]:
     """Return the Shapley values and their covariance, with those of the warped game beside them where it helps."""
     values, covariance = surrogate.shapley_values()
-    residuals = surrogate.residuals()
-    if len(residuals) == 0:
+    rows, residuals, _ = surrogate.posterior.left_out
+    if is_perfect(residuals):
         return values, covariance
-    second = second_opinion(pairs.x, pairs.values, pairs.opposites, surrogate.left_out(), rng)
+    second = second_opinion(pairs.x, pairs.values, pairs.opposites, rows, rng)
     if second is None:
         return values, covariance
-    values, shrinkage = weighed(Opinion(values, residuals), second)
+    values, shrinkage = weighed(Opinion(values, surrogate.unit * residuals), second)
     return values, shrinkage * covariance
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from topshap._validation import Words, check_choice, check_int, refuse
+from topshap._validation import Words, check_choice, check_int, is_async, refuse
 from topshap.errors import GameError
 from topshap.games.models import as_array
 from topshap.games.units import UnitGame, Units, different
@@ -88,7 +87,7 @@ class TextGame(UnitGame):
     @property
     def is_async(self) -> bool:
         """Whether the score is asynchronous, so that values have to be awaited."""
-        return inspect.iscoroutinefunction(self._score) or inspect.iscoroutinefunction(type(self._score).__call__)
+        return is_async(self._score)
 
     def text_of(self, coalition: Any) -> str:
         """Return the text that is scored for a coalition of players, a bool array of shape (n,).

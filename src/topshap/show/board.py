@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.players import name_of, on_one_line, percent, short_number, shorten_all, shown_ranks
+from topshap._numbers import percent, short_number
+from topshap.show.players import name_of, on_one_line, shorten_all, shown_ranks
 
 if TYPE_CHECKING:
     from topshap.result import TopK

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap._numbers import percent
 from topshap._validation import check_int
-from topshap.show.players import name_of, percent, shorten_all, shown_ranks
+from topshap.show.players import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:

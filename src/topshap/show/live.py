@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap._extras import import_extra
+from topshap._numbers import short_number
 from topshap.errors import RaceError
 from topshap.progress import SECONDS_BETWEEN, SHARE, in_words, progress_bar
-from topshap.show.players import short_number, shorten_all, shown_ranks
+from topshap.show.players import shorten_all, shown_ranks
 from topshap.statistics.bounds import two_sided_quantile
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from topshap._numbers import percent
 from topshap._validation import check_int
-from topshap.show.players import around_border, name_of, percent, shorten_all
+from topshap.show.players import around_border, name_of, shorten_all
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 from topshap.designs.poisson import separation
 from topshap.statistics.sharing import levels_by_tails
-from topshap.surrogates.odd_posterior import PERFECT_FIT
+from topshap.surrogates.odd_posterior import is_perfect
 from topshap.surrogates.shapley_integrals import pair_functional
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, uns
     """
     squares = residual**2
     overall = float(np.mean(squares)) if len(squares) else unseen
-    if np.max(squares, initial=0.0) <= PERFECT_FIT:
+    if is_perfect(residual):
         overall = unseen / (len(squares) + 1.0)
     smaller = np.minimum(sizes, n - sizes)
     count = np.bincount(smaller, minlength=n + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,22 @@ from topshap.surrogates.conditioned import AT_ONCE, Conditioned
 from topshap.surrogates.odd_kernel import OddKernel
 
 if TYPE_CHECKING:
-    from topshap.typing import Matrix, Values
+    from topshap.typing import Matrix, Players, Values
 
 
 PERFECT_FIT = 1e-10
 """Residuals whose squares are all below this part of the mean square of g are a perfect fit, which is not certainty."""
+LEFT_OUT = 512
+"""At most as many pairs are left out, one at a time, to see how well the others predict them."""
+
+
+class LeftOut(NamedTuple):
+    """How far off pairs are, in units in which g has a mean square of 1, if each is predicted from all others."""
+
+    rows: Players
+    residuals: Values
+    deviations: Values
+    """How far off they are expected to be."""
 
 
 class OddPosterior(Conditioned[OddKernel]):
@@ -52,6 +63,13 @@ class OddPosterior(Conditioned[OddKernel]):
         return np.concatenate([self.kernel.predict(part, self.x, self.weights) for part in parts])
 
     @cached_property
+    def left_out(self) -> LeftOut:
+        """What becomes of all pairs but that of the grand coalition, or of some of them if there are many."""
+        m = len(self.x)
+        rows = np.arange(1, m, max(1, -(-(m - 1) // LEFT_OUT)))
+        return LeftOut(rows, *self.leave_one_out(rows))
+
+    @cached_property
     def functional(self) -> Matrix:
         """Cov(observation, phi), one observation a row."""
         return self.functional_of(self.x)
@@ -76,3 +94,8 @@ class OddPosterior(Conditioned[OddKernel]):
         prior = self.kernel.prior_without_residual if self._noise else self.kernel.prior
         covariance = prior - self.functional.T @ self.solved_functional
         return (covariance + covariance.T) / 2.0
+
+
+def is_perfect(residuals: Values) -> bool:
+    """Return whether residuals, in units in which g has a mean square of 1, are a perfect fit."""
+    return bool(np.max(residuals**2, initial=0.0) <= PERFECT_FIT)

@@ -8,11 +8,11 @@ import numpy as np
 
 from topshap.statistics.regression import efficient_least_squares
 from topshap.surrogates.hyperparameters import fit, observe
-from topshap.surrogates.odd_posterior import PERFECT_FIT, OddPosterior
+from topshap.surrogates.odd_posterior import OddPosterior, is_perfect
 from topshap.surrogates.shapley_integrals import pair_functional, pair_prior
 
 if TYPE_CHECKING:
-    from topshap.typing import Matrix, Players, Values
+    from topshap.typing import Matrix, Values
 
 MAX_PAIRS = 6000
 """The process is conditioned on at most this many pairs: its cost grows with their third power."""
@@ -20,9 +20,6 @@ MAX_PAIRS = 6000
 EVEN_PART_UP_TO = 200
 """Up to this many players, each has a relevance of its own and the even part helps to learn them. Beyond, there are
 more parameters than pairs to learn them from."""
-
-_LEFT_OUT = 512
-"""At most as many pairs are left out, one at a time, to see how well the others predict them."""
 
 
 class OddSurrogate:
@@ -80,22 +77,12 @@ class OddSurrogate:
         values = posterior.shapley_values
         if not self._noise:
             values = values + (2.0 * posterior.g[0] - values.sum()) / n
-        residual, expected = posterior.leave_one_out(self.left_out())
-        surprise = float(np.mean((residual / expected) ** 2)) if m > 1 else 1.0
+        _, residuals, expected = posterior.left_out
+        surprise = float(np.mean((residuals / expected) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, surprise) * (1.0 + 2.0 * n / m))
-        if not self._noise and _is_perfect(residual):
+        if not self._noise and is_perfect(residuals):
             covariance = covariance + self._what_a_perfect_fit_may_hide()
         return self._corrected(values * unit, covariance * unit**2)
-
-    def left_out(self) -> Players:
-        """Return the pairs that are left out, one at a time, to see how well the others predict them."""
-        m = len(self.posterior.x)
-        return np.arange(1, m, max(1, -(-(m - 1) // _LEFT_OUT)))
-
-    def residuals(self) -> Values:
-        """Return how far off those are, in the units of the game; empty if all are predicted perfectly."""
-        residuals, _ = self.posterior.leave_one_out(self.left_out())
-        return residuals[:0] if _is_perfect(residuals) else self.unit * residuals
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Fit an additive game to what the model leaves over in the pairs it has not seen, and add that.
@@ -132,7 +119,3 @@ class OddSurrogate:
         seen = pair_functional(posterior.x)
         unseen = pair_prior(np.ones(n + 1)) - seen.T @ seen
         return float(np.max(posterior.shapley_values**2)) / (4.0 * (m + 1)) * unseen
-
-
-def _is_perfect(residuals: Values) -> bool:
-    return bool(np.max(residuals**2, initial=0.0) <= PERFECT_FIT)

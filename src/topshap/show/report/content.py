@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap import promise
+from topshap._numbers import percent
 from topshap.show.board import LEVEL
-from topshap.show.players import around_border, name_of, percent, shorten, shorten_all, shown_ranks
+from topshap.show.players import around_border, name_of, shorten, shorten_all, shown_ranks
 from topshap.show.race import known_history, value_limits
 from topshap.statistics.bounds import two_sided_quantile
 
