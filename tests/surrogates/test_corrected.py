@@ -147,6 +147,6 @@ def test_a_game_that_looks_additive_leaves_room_for_jumps_that_were_not_seen():
 
 def test_a_jump_may_be_as_large_as_those_seen():
     assert largest_jump(np.array([0.0] * 99 + [7.0]), np.array([1.0, 0.9])) == pytest.approx(7.0)
-    assert largest_jump(np.zeros(100), np.array([1.0, 0.9])) == pytest.approx(0.95)  # a usual contribution
+    assert largest_jump(np.zeros(100), np.array([1.0, 0.9])) == pytest.approx(1.5 * 0.95)  # beyond a usual contribution
     assert largest_jump(np.zeros(100), np.array([0.1, -0.1])) == pytest.approx(0.2)  # a usual difference
     assert largest_jump(np.empty(0), np.array([0.0])) == 0.0

@@ -55,9 +55,9 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     agrees as long as the process learns from all pairs.
 
     The guarantee is asymptotic: it takes the corrections as normal, and the hyper-parameters as independent of
-    them. Before it stops it has drawn so many pairs that jumps as large as a player usually contributes, or two of them
-    differ, in enough pairs to matter, would hardly have been missed. Larger ones in few coalitions defeat it, like
-    everything that samples.
+    them. Before it stops it has drawn so many pairs that jumps half as large again as what a player usually
+    contributes, or as large as two of them differ, in enough pairs to matter, would hardly have been missed. Larger
+    ones in few coalitions defeat it, like everything that samples.
 
     Overhead per evaluation: O(T**2 + T n + n**2) for T evaluations, up to 4000 of them, since the process is
     conditioned anew at every look; beyond, it is only corrected, at O(n**2).

@@ -39,6 +39,8 @@ POOLED_FREEDOM = 6.0
 """The pooled variance counts as much as this many pairs of a difference's own."""
 SIZE_FREEDOM = 8.0
 """In the mean square of a size, that of all sizes counts as much as this many pairs."""
+ALLOWED_JUMP = 1.5
+"""Jumps that were not seen may be so many times as large as what a player usually contributes."""
 ALMOST_SURE = 1.0 - 1e-12
 """A chance above this counts as this, where its logarithm is taken."""
 
@@ -182,8 +184,8 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     """Return how large a residual may be that was not seen.
 
     As large as those that were, by the root of their fourth by their second moment, which is the size of the jumps
-    if there are few among many zeros; or as much as a player usually contributes, or two of them differ. A game may
-    look additive for hundreds of coalitions before a rare one shows that it is not.
+    if there are few among many zeros; or half as much again as a player usually contributes, or as much as two of them
+    differ. A game may look additive for hundreds of coalitions before a rare one shows that it is not.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def largest_jump(residual: Values, estimates: Values) -> float:
     n = len(estimates)
     contribution = float(np.abs(estimates).mean())
     difference = float(np.abs(estimates[:, None] - estimates).sum()) / max(n * (n - 1), 1)
-    return max(math.sqrt(seen), contribution, difference)
+    return max(math.sqrt(seen), ALLOWED_JUMP * contribution, difference)
 
 
 def _over_separated(x: Matrix, values: Values) -> Matrix:
