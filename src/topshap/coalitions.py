@@ -141,9 +141,20 @@ def all_of_size(n: int, size: int) -> Coalitions:
            [False,  True, False],
            [False, False,  True]])
     """
-    members = np.array(list(combinations(range(n), size)), dtype=np.intp)
+    return of_members(np.array(list(combinations(range(n), size)), dtype=np.intp), n)
+
+
+def of_members(members: Players, n: int) -> Coalitions:
+    """Return the coalitions with these members, a row of equally many players each.
+
+    Examples
+    --------
+    >>> of_members(np.array([[0, 2], [2, 1]]), 3)
+    array([[ True, False,  True],
+           [False,  True,  True]])
+    """
     rows = np.zeros((len(members), n), dtype=np.bool_)
-    np.put_along_axis(rows, members, values=True, axis=1)
+    rows[np.arange(len(members))[:, None], members] = True
     return rows
 
 

@@ -112,7 +112,4 @@ def without(rows: Coalitions, used: Collection[bytes]) -> Coalitions:
 
 def _cut_from_permutation(n: int, size: int, rng: np.random.Generator) -> Coalitions:
     blocks = n // size
-    members = rng.permutation(n)[: blocks * size].reshape(blocks, size)
-    rows = np.zeros((blocks, n), dtype=np.bool_)
-    np.put_along_axis(rows, members, values=True, axis=1)
-    return rows
+    return co.of_members(rng.permutation(n)[: blocks * size].reshape(blocks, size), n)

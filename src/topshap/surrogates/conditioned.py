@@ -65,6 +65,13 @@ class Conditioned(Generic[K]):
         return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
 
 
+def both_halves(lower: Matrix) -> Matrix:
+    """Return the symmetric matrix with this lower half; the upper one is zero."""
+    both = lower + lower.T
+    both[np.diag_indices(len(both))] /= 2.0
+    return np.asarray(both)
+
+
 def _lower_half(kernel: Kernel, x: Matrix) -> Matrix:
     """Return the covariance of all pairs, without its upper half, as LAPACK wants it: by columns."""
     m = len(x)

@@ -25,6 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 from topshap.designs.poisson import separation
 from topshap.statistics.sharing import levels_by_tails
+from topshap.surrogates.conditioned import both_halves
 from topshap.surrogates.odd_posterior import is_perfect
 from topshap.surrogates.shapley_integrals import pair_functional
 
@@ -207,8 +208,7 @@ def _over_separated(x: Matrix, values: Values) -> Matrix:
 
 
 def _inverse(posterior: OddPosterior) -> Matrix:
-    inverse, _ = linalg.lapack.dpotri(posterior.factor, lower=1)
-    return np.asarray(inverse + np.tril(inverse, -1).T)
+    return both_halves(linalg.lapack.dpotri(posterior.factor, lower=1)[0])
 
 
 def _shared(posterior: OddPosterior, inverse: Matrix, weight: Values) -> Matrix:

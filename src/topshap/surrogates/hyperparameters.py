@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
 
+from topshap.surrogates.conditioned import both_halves
 from topshap.surrogates.even_kernel import EvenKernel
 from topshap.surrogates.odd_kernel import OddKernel, extremeness
 
@@ -74,6 +75,7 @@ class Objective:
         self._x = data.x[rows]
         self._extremeness = extremeness(self._x)
         self._alike = self._x @ self._x.T
+        self._constant = constant_variance(data)
         self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
         if data.e is not None:
             self._parts.append((data.e[rows], -1, EVEN_SMOOTH, EVEN_RESIDUAL))
@@ -88,13 +90,13 @@ class Objective:
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))
-        linear, constant = np.exp(parameters[LINEAR]), constant_variance(self._data)
+        linear = np.exp(parameters[LINEAR])
         for observed, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
             kernel, other = grow - sign * shrink, grow + sign * shrink
             norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
             scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
-            covariance = (scale / norm) * kernel + (linear * self._alike if sign > 0 else constant)
+            covariance = (scale / norm) * kernel + (linear * self._alike if sign > 0 else self._constant)
             covariance[np.diag_indices(len(x))] += residual
             likelihood, slope = _gaussian(covariance, observed)
             if slope is None:
@@ -123,8 +125,7 @@ def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | Non
     if failed:
         return np.inf, None
     solved, _ = linalg.lapack.dpotrs(factor, observed, lower=1)
-    inverse, _ = linalg.lapack.dpotri(factor, lower=1)
-    inverse += np.tril(inverse, -1).T
+    inverse = both_halves(linalg.lapack.dpotri(factor, lower=1)[0])
     value = observed @ solved / 2.0 + np.log(np.diag(factor)).sum()
     return value, (inverse - np.outer(solved, solved)) / 2.0
 
