@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topshap.oracle import Store
     from topshap.progress import Progress
     from topshap.result import TopK
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Criterion, Guarantee
 
 
@@ -33,6 +34,7 @@ async def aidentify(
     value_range: tuple[float, float] | None = None,
     stop: Criterion | Callable[[Race], bool] | None = None,
     algorithm: str | Algorithm[Any] = "auto",
+    rank_by: RankBy = "value",
     counting: Counting = "distinct",
     player_names: Iterable[str] | None = None,
     random_state: Any = None,
@@ -52,7 +54,9 @@ async def aidentify(
         An async function from a bool array of shape (m, n) to m numbers; unless a `topshap.Oracle` around it says
         otherwise by its ``batch_size``, m is 1. A coroutine of one coalition, a bool array of shape (n,), becomes a
         game by `topshap.games.per_coalition`.
-    n_players, k, budget, epsilon, delta, guarantee, value_range, stop, algorithm, counting, player_names, random_state
+    n_players, k, budget, epsilon, delta, guarantee, value_range, stop, algorithm, rank_by, counting
+        As in `identify`.
+    player_names, random_state
         As in `identify`.
     concurrency
         How many calls may be under way at the same time.
@@ -93,6 +97,7 @@ async def aidentify(
         value_range=value_range,
         stop=stop,
         algorithm=algorithm,
+        rank_by=rank_by,
         counting=counting,
         deterministic=oracle.deterministic,
         player_names=getattr(oracle.game, "player_names", None) if player_names is None else player_names,

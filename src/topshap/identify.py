@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from topshap.oracle import Store
     from topshap.progress import Progress
     from topshap.result import TopK
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Criterion, Guarantee
     from topshap.typing import Game
 
@@ -43,6 +44,7 @@ def identify(
     value_range: tuple[float, float] | None = None,
     stop: Criterion | Callable[[Race], bool] | None = None,
     algorithm: str | Algorithm[Any] = "auto",
+    rank_by: RankBy = "value",
     counting: Counting = "distinct",
     player_names: Iterable[str] | None = None,
     random_state: Any = None,
@@ -89,6 +91,10 @@ def identify(
         `epsilon` hold as well: whichever comes first.
     algorithm
         ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an algorithm with parameters of your own.
+    rank_by
+        ``"value"``: the players with the highest Shapley values. ``"magnitude"``: those with the largest, whether they
+        raise the value or lower it, as for the features behind a prediction; for a fixed budget, and not in algorithms
+        whose choices depend on who is next to the border, except ``"odd-gp"``.
     counting
         ``"distinct"``: a coalition is paid for once, repeats are free, and when all coalitions are known the answer is
         exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the empty and
@@ -144,6 +150,7 @@ def identify(
         value_range=value_range,
         stop=stop,
         algorithm=algorithm,
+        rank_by=rank_by,
         counting=counting,
         deterministic=oracle.deterministic,
         player_names=getattr(oracle.game, "player_names", None) if player_names is None else player_names,

@@ -16,6 +16,7 @@ from topshap.history import Recorder
 from topshap.ledger import Bill, Ledger
 from topshap.oracle.told import memory_of_race
 from topshap.result import TopK
+from topshap.statistics.merit import RANK_BY
 from topshap.statistics.standing import KnownStanding
 from topshap.terms import agree, algorithm_for
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from topshap.ledger import Counting
     from topshap.oracle.store import Store
     from topshap.result import Stopped
+    from topshap.statistics.merit import RankBy
     from topshap.statistics.standing import Standing
     from topshap.stopping import Criterion, Guarantee, StoppingRule
     from topshap.typing import Coalitions, Values
@@ -58,6 +60,8 @@ class Race:
         Another criterion, or a function of the race, that ends the race when it is met: see `topshap.stopping`.
     algorithm
         A name from `topshap.algorithms.ALGORITHMS`, an algorithm with parameters of your own, or ``"auto"``.
+    rank_by
+        ``"value"`` or ``"magnitude"``, see `topshap.identify`.
     counting
         ``"distinct"`` charges each coalition once, ``"calls"`` every access to it.
     deterministic
@@ -95,6 +99,7 @@ class Race:
         value_range: tuple[float, float] | None = None,
         stop: Criterion | Callable[[Race], bool] | None = None,
         algorithm: str | Algorithm[Any] = "auto",
+        rank_by: RankBy = "value",
         counting: Counting = "distinct",
         deterministic: bool = True,
         player_names: Iterable[str] | None = None,
@@ -107,7 +112,8 @@ class Race:
         self.n_players = n
         self.k = check_int("k", k, owner=_owner, low=1, high=n)
         check_choice("counting", counting, ("distinct", "calls"), owner=_owner)
-        self.counting, self.deterministic = counting, deterministic
+        check_choice("rank_by", rank_by, RANK_BY, owner=_owner)
+        self.counting, self.deterministic, self.rank_by = counting, deterministic, rank_by
         self.player_names = check_names(player_names, n, owner=_owner)
         self._terms = agree(
             n,
@@ -120,7 +126,9 @@ class Race:
             ends_at_all_coalitions=counting == "distinct" and deterministic,
             owner=_owner,
         )
-        self._algorithm = algorithm_for(self._terms, n, algorithm, deterministic=deterministic, owner=_owner)
+        self._algorithm = algorithm_for(
+            self._terms, n, algorithm, rank_by=rank_by, deterministic=deterministic, owner=_owner
+        )
         self._rng = check_rng(random_state, owner=_owner)
         self._seed = int(random_state) if isinstance(random_state, Integral) else None
         self._ledger = Ledger(n, self._terms.budget, counting, deterministic=deterministic)
@@ -271,6 +279,7 @@ class Race:
             stopped=self.stopped or "interrupted",
             rule=None if terms.stop is None else repr(terms.stop),
             algorithm=self._algorithm.name,
+            rank_by=self.rank_by,
             counting=self.counting,
             deterministic=self.deterministic,
             empty=task.empty,
@@ -361,6 +370,7 @@ class Race:
         self._task = task
         self.rule = None if confidence is None else self._algorithm.stopping_rule(task)
         self._standing = self._algorithm.standing(task)
+        self._standing.rank_by = self.rank_by
         self._rounds = self._algorithm.rounds(task, self._standing)
         return self._rounds
 
@@ -368,5 +378,6 @@ class Race:
         if stopped == "exact":
             exact = KnownStanding(self.standing.tie_order, shapley_from_table(self._ledger.table()))
             exact.set(exact.estimates, np.zeros((self.n_players, self.n_players)))
+            exact.rank_by = self.rank_by
             self._standing = exact
         self.stopped = stopped

@@ -14,6 +14,7 @@ from topshap._extras import import_extra
 from topshap._numbers import short_number
 from topshap._validation import check_probability
 from topshap.statistics.bounds import two_sided_quantile
+from topshap.statistics.merit import merit, probability_of_larger_magnitude
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.history import History
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Promised
     from topshap.typing import Matrix, Players, Values
 
@@ -37,7 +39,7 @@ the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The k players with the highest estimated Shapley values, all estimates, and what they cost.
+    """The k players with the highest (or largest, see `rank_by`) Shapley values, all estimates, and what they cost.
 
     Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
     distributed around the true values with the given standard errors and covariance. Where an algorithm gives no
@@ -97,6 +99,8 @@ class TopK:
     """How the estimates came about, None where that is not known."""
     random_state: int | None = None
     """The seed, if the race was given one as an int."""
+    rank_by: RankBy = "value"
+    """Whether players are ranked by their Shapley values, or by their magnitudes."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -146,8 +150,11 @@ class TopK:
     def pairwise(self) -> Matrix:
         """Return the estimated probability that player i's Shapley value exceeds player j's, shape (n, n).
 
-        It is 1/2 on the diagonal, for equal estimates, and where nothing is known.
+        Where players are ranked by magnitude, that its magnitude does. It is 1/2 on the diagonal, for equal estimates,
+        and where nothing is known.
         """
+        if self.rank_by == "magnitude":
+            return probability_of_larger_magnitude(self.estimates, self._shared_covariance())
         ahead = self.estimates[:, None] - self.estimates
         variances = self.std_errors**2
         shared = self._shared_covariance()
@@ -163,14 +170,14 @@ class TopK:
         """The estimated probability that these are the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return 1.0
-        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance)
+        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance, self.rank_by)
 
     @cached_property
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
-        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance)
+        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
@@ -269,13 +276,16 @@ class TopK:
         why = ("exact: " if exact else "") + promise.why_it_ended(self)
         sure = "" if exact else f", {_in_words(self.confidence)} sure of the set"
         noisy = "" if self.deterministic else ", values vary"
-        return f"Top {self.k} of {self.n_players} players after {self.evaluations} evaluations ({why}{sure}{noisy})"
+        by = " by magnitude" if self.rank_by == "magnitude" else ""
+        found = f"Top {self.k} of {self.n_players} players{by} after {self.evaluations} evaluations"
+        return f"{found} ({why}{sure}{noisy})"
 
     @cached_property
     def ranking(self) -> Players:
-        """Indices of all players: the top k, then the others, by estimate."""
+        """Indices of all players: the top k, then the others, as they are ranked."""
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
-        return np.concatenate([self.players, rest[np.argsort(-self.estimates[rest], kind="stable")]])
+        merits = merit(self.estimates[rest], self.rank_by)
+        return np.concatenate([self.players, rest[np.argsort(-merits, kind="stable")]])
 
     def _name(self, i: int) -> str:
         return str(i) if self.player_names is None else self.player_names[i]

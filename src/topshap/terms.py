@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from topshap.algorithms import Algorithm
     from topshap.race import Race
     from topshap.result import Stopped
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee
 
 ENUMERABLE_PLAYERS = 30
@@ -117,7 +118,9 @@ def default_budget(n_players: int) -> int:
     return min(2**n_players, 50 * n_players)
 
 
-def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, owner: str) -> Algorithm[Any]:
+def algorithm_for(
+    terms: Terms, n: int, algorithm: Any, *, rank_by: RankBy, deterministic: bool, owner: str
+) -> Algorithm[Any]:
     """Return the algorithm to run: the one that was asked for, if it can keep the terms."""
     from topshap import algorithms  # noqa: PLC0415 - with most of scipy, which importing topshap does not wait for
 
@@ -126,16 +129,23 @@ def algorithm_for(terms: Terms, n: int, algorithm: Any, *, deterministic: bool, 
     if terms.enumerates:
         return algorithms.Enumeration()
     guarantee = terms.guarantee
+    if rank_by != "value" and guarantee is not None:
+        refuse("rank_by", rank_by, owner=owner, must_be="'value' in a race that stops by itself when it is confident")
     chosen = asked_for or algorithms.choose(
         n_players=n,
         budget=terms.budget,
         guarantee=guarantee,
+        rank_by=rank_by,
         deterministic=deterministic,
         bounded=terms.value_range is not None,
     )
     if guarantee is not None and guarantee not in chosen.guarantees:
         able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if guarantee in kind.guarantees)
         must_be = f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
+        refuse("algorithm", algorithm, owner=owner, must_be=must_be)
+    if rank_by not in chosen.ranks_by:
+        able = ", ".join(repr(name) for name, kind in algorithms.ALGORITHMS.items() if rank_by in kind.ranks_by)
+        must_be = f"one that ranks by {rank_by}: 'auto', {able}"
         refuse("algorithm", algorithm, owner=owner, must_be=must_be)
     if terms.budget is None and chosen.needs_budget:
         must_be = f"given with algorithm {chosen.name!r}, which plans for the whole of it"

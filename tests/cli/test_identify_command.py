@@ -77,6 +77,12 @@ def test_algorithm_guarantee_and_range_are_passed_on(code):
     assert (found["guarantee"], found["value_range"], found["algorithm"]) == ("exact", [0.0, 10.0], "swap@k")
 
 
+def test_players_are_ranked_by_what_was_asked_for(code):
+    arguments = ["--players", 10, "-k", 3, "--budget", 200, "--rank-by", "magnitude"]
+    result = topshap_command(code, "identify", "my_code:game", *arguments)
+    assert result.stdout.startswith("Top 3 of 10 players by magnitude"), result.stderr
+
+
 def test_ctrl_c_keeps_the_store_and_says_how_to_go_on(code):
     arguments = ["identify", "my_code:slow", "-k", "3", "--budget", "120", "--store", "run.db", "--json"]
     stopped = topshap_command(code, *arguments, STOP_AT="20")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from topshap.statistics.standing import MeanStanding
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from topshap.statistics.merit import RankBy
     from topshap.typing import Coalition, Coalitions, Players, Values
 
 
 class ArmAlgorithm(Algorithm[MeanStanding]):
     """An algorithm whose samples are single pulls, independent of each other."""
+
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race."""

@@ -7,7 +7,8 @@ For a fixed budget
    players alone or the grand coalition without each of them; from there on it is the Gaussian process.
 3. Beyond, `cmcs`: its time and memory for a round grow with n alone, those of the process with n times the budget.
 4. Without any budget, where a criterion of the user's own ends the race, `greedy-cmcs`, which plans nothing ahead;
-   beyond `PAIRWISE_PLAYERS` players `cmcs`, which follows no pairs.
+   `cmcs` beyond `PAIRWISE_PLAYERS` players, since it follows no pairs, and where players are ranked by magnitude, since
+   it samples everybody alike.
 
 For a fixed confidence
 ----------------------
@@ -48,6 +49,7 @@ from topshap.algorithms.swap_at_k import SwapAtK
 
 if TYPE_CHECKING:
     from topshap.algorithms.base import Algorithm
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee
 
 ODD_GP_PLAYERS = 2000
@@ -61,6 +63,7 @@ def choose(
     n_players: int,
     budget: int | None,
     guarantee: Guarantee | None,
+    rank_by: RankBy = "value",
     deterministic: bool = True,
     bounded: bool = False,
 ) -> Algorithm[Any]:
@@ -74,6 +77,8 @@ def choose(
         What may be spent, None without a limit. A budget for all coalitions is not asked about: they are enumerated.
     guarantee
         What the answer of a race that stops by itself rests on, None for a race that does not.
+    rank_by
+        Whether players are ranked by their values or by their magnitudes; the latter only without a guarantee.
     deterministic
         Whether a coalition has the same value every time.
     bounded
@@ -89,7 +94,7 @@ def choose(
     'odd-gp@k'
     """
     pairwise = n_players <= PAIRWISE_PLAYERS
-    sampling: Algorithm[Any] = GreedyCMCS() if pairwise else CMCS()
+    sampling: Algorithm[Any] = GreedyCMCS() if pairwise and rank_by == "value" else CMCS()
     if guarantee == "exact":
         return SwapAtK() if bounded and pairwise else Enumeration()
     if guarantee is None:

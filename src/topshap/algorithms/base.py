@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from topshap.statistics.merit import RANK_BY
 from topshap.statistics.standing import Standing
 from topshap.stopping import Credible
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from topshap.ledger import Ledger
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalition, Coalitions, Players, Values
 
@@ -86,6 +88,8 @@ class Algorithm(ABC, Generic[StandingT]):
     """Whether a race that has spent its budget can go on with a larger one as if it had had that from the start."""
     takes_noise: ClassVar[bool] = True
     """Whether the values of the game may vary from call to call."""
+    ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
+    """What players may be ranked by; only by value where its choices depend on who is next to the border."""
     max_players: ClassVar[int | None] = None
     """The largest game it can be run on, None for any."""
 

@@ -15,6 +15,7 @@ from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalitions, Values
 
@@ -27,6 +28,7 @@ class BorderPairAlgorithm(Algorithm[MeanStanding]):
 
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
     extendable: ClassVar[bool] = True
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
         owner = type(self).__name__

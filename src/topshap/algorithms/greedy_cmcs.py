@@ -15,6 +15,7 @@ from topshap.coalitions import anchors_one_by_one, uniforms_one_by_one
 from topshap.statistics.standing import MeanStanding
 
 if TYPE_CHECKING:
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Coalition, Matrix, Players, Values
 
@@ -47,6 +48,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     name: ClassVar[str] = "greedy-cmcs"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
     extendable: ClassVar[bool] = True
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
         self.warm_up = check_int("warm_up", warm_up, owner="GreedyCMCS", low=2)

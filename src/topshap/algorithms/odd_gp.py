@@ -122,8 +122,11 @@ class OddGP(Algorithm[KnownStanding]):
         """Return the pairs that tell most about the border of the top k."""
         posterior = surrogate.posterior
         everyone = 1.0 if task.n <= EVEN_PART_UP_TO else 0.0
-        contrasts = border_contrasts(
-            posterior.shapley_values, posterior.covariance, standing.ranking(), task.k, everyone
+        values, covariance = posterior.shapley_values, posterior.covariance
+        # Ranked by magnitude, it is the differences of phi_i times its sign that are in doubt.
+        signs = np.where((standing.rank_by == "magnitude") & (values < 0.0), -1.0, 1.0)
+        contrasts = signs * border_contrasts(
+            signs * values, np.outer(signs, signs) * covariance, standing.ranking(), task.k, everyone
         )
         noise = not task.ledger.deterministic
         among = max(CANDIDATES, min(3 * count, count + 1000))

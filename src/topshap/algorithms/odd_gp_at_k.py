@@ -16,6 +16,7 @@ from topshap.surrogates.corrected import Corrected, correct
 from topshap.surrogates.odd_surrogate import OddSurrogate
 
 if TYPE_CHECKING:
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Matrix, Players, Values
 
@@ -74,6 +75,7 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     name: ClassVar[str] = "odd-gp@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
     takes_noise: ClassVar[bool] = False
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
     max_players: ClassVar[int | None] = 1000  # beyond, the chances of single pairs underflow
 
     def standing(self, task: Task) -> BoundedBorder:

@@ -12,6 +12,7 @@ from topshap.algorithms.gap_e import gaps_to_border
 from topshap.statistics.standing import MeanStanding
 
 if TYPE_CHECKING:
+    from topshap.statistics.merit import RankBy
     from topshap.typing import Players, Values
 
 
@@ -48,6 +49,7 @@ class SAR(Algorithm[SARStanding]):
 
     name: ClassVar[str] = "sar"
     needs_budget: ClassVar[bool] = True
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def standing(self, task: Task) -> SARStanding:
         """Return the standing at the start of a race."""

@@ -15,6 +15,7 @@ from topshap.stopping import SeparatedBorder
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.statistics.merit import RankBy
     from topshap.stopping import Guarantee, StoppingRule
     from topshap.typing import Values
 
@@ -67,6 +68,7 @@ class SwapAtK(Algorithm[SwapStanding]):
 
     name: ClassVar[str] = "swap@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible", "exact")
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def __init__(self, *, min_batch: int = 1) -> None:
         self.min_batch = check_int("min_batch", min_batch, owner="SwapAtK", low=1)

@@ -11,7 +11,7 @@ import topshap
 from topshap._extras import import_extra
 from topshap.cli.loading import load_object
 from topshap.cli.models import Model, make_model
-from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
+from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, RankBy, Ranking, Report, Seed, StoreFile
 from topshap.cli.tables import Task, as_features, read_table, trainable, without
 from topshap.errors import ParameterError
 
@@ -51,6 +51,7 @@ def explain(
     trust_pickle: Annotated[
         Path | None, typer.Option(help="A fitted model in a pickle or joblib file. Loading it runs what is in it.")
     ] = None,
+    rank_by: RankBy = Ranking.value,
     budget: Budget = None,
     epsilon: Epsilon = None,
     delta: Delta = 0.05,
@@ -97,6 +98,7 @@ def explain(
             budget=budget,
             epsilon=epsilon,
             delta=delta,
+            rank_by=rank_by.value,
             random_state=seed,
             n_jobs=jobs,
             store=store,

@@ -9,7 +9,7 @@ import typer
 
 import topshap
 from topshap.cli.loading import load_object
-from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
+from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, RankBy, Ranking, Report, Seed, StoreFile
 from topshap.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def identify(
     name: Annotated[
         str | None, typer.Option(help="What the game is called in the store; change it when its values change.")
     ] = None,
+    rank_by: RankBy = Ranking.value,
     budget: Budget = None,
     epsilon: Epsilon = None,
     delta: Delta = 0.05,
@@ -78,6 +79,7 @@ def identify(
             guarantee=guarantee.value,
             value_range=value_range,
             algorithm=algorithm,
+            rank_by=rank_by.value,
             random_state=seed,
             n_jobs=jobs,
             store=None if store is None else _store_for(found, store, name, spec=game),

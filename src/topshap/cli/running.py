@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -27,6 +28,18 @@ Budget: TypeAlias = Annotated[
 ]
 Epsilon: TypeAlias = Annotated[
     float | None, typer.Option(help="Stop when nobody left out is ahead by more than this, in units of the value.")
+]
+
+
+class Ranking(StrEnum):
+    """What players are ranked by."""
+
+    value = "value"
+    magnitude = "magnitude"
+
+
+RankBy: TypeAlias = Annotated[
+    Ranking, typer.Option(help="Find the highest values, or the largest whichever sign they have.")
 ]
 Delta: TypeAlias = Annotated[float, typer.Option(help="The allowed probability of being wrong about that.")]
 Report: TypeAlias = Annotated[Path | None, typer.Option(help="Write a report to this .html file.")]

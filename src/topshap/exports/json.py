@@ -12,6 +12,7 @@ import numpy as np
 from topshap.errors import ParameterError
 from topshap.history import History
 from topshap.result import Stopped, TopK
+from topshap.statistics.merit import RANK_BY
 
 if TYPE_CHECKING:
     import os
@@ -100,6 +101,8 @@ def _check_fields(content: dict[str, Any]) -> None:
     for name, kind in _KINDS.items():
         if not isinstance(content[name], kind):
             raise TypeError(f"{name!r} is {content[name]!r}")
+    if content.get("rank_by", "value") not in RANK_BY:
+        raise ValueError("it does not say what players are ranked by")
     if content["stopped"] not in get_args(Stopped) or (content["epsilon"] is None) != (content["delta"] is None):
         raise ValueError("it does not say why the race ended")
 

@@ -10,6 +10,7 @@ from topshap._extras import import_extra
 from topshap._validation import refuse
 from topshap.show.players import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
+from topshap.statistics.merit import merit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,9 +151,9 @@ def _owners(player_of: ArrayLike | None, n_pieces: int, *, owner: str) -> Player
 
 def _strength(top: TopK) -> NDArray[np.float64]:
     """Return how strongly to highlight each of the top k, from 0.25 to 1."""
-    estimates = top.estimates[top.players]
-    highest = np.abs(estimates).max()
-    return np.clip(estimates / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+    merits = merit(top.estimates[top.players], top.rank_by)
+    highest = np.abs(merits).max()
+    return np.clip(merits / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
 
 
 def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text:

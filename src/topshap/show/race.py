@@ -12,6 +12,7 @@ from topshap.history import History
 from topshap.show.players import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
 from topshap.statistics.bounds import two_sided_quantile
+from topshap.statistics.merit import merit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,15 +78,30 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     _evaluations_axis(ax, history)
     ax.set_ylim(*value_limits(history.estimates[:, players], half_widths[:, players]))
     _label_ends(ax, top, ranks)
-    if top.k < top.n_players:
-        last_in, first_out = top.estimates[top.ranking[[top.k - 1, top.k]]]
-        ax.axhline((last_in + first_out) / 2, zorder=0, **BORDER_LINE)
+    for place in borders(top):
+        ax.axhline(place, zorder=0, **BORDER_LINE)
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("Shapley value")
     shown = "" if len(ranks) == top.n_players else f" ({len(ranks)} of {top.n_players:,} players shown)"
     ax.set_title(f"The race for the top {top.k}{shown}", loc="left", fontsize="medium")
     return ax
+
+
+def borders(top: TopK) -> list[float]:
+    """Return where the border of the top k lies among the values; on both sides of 0 if it is one of magnitudes.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, -2.0, 1.0])
+    >>> [borders(topshap.identify(game, k=1, rank_by=by, random_state=0)) for by in ("value", "magnitude")]
+    [[2.0], [2.5, -2.5]]
+    """
+    if top.k == top.n_players:
+        return []
+    between = float(merit(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean())
+    return [between, -between] if top.rank_by == "magnitude" else [between]
 
 
 def known_history(top: TopK, *, owner: str) -> History:

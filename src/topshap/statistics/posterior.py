@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.statistics.merit import merit
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from topshap.statistics.merit import RankBy
     from topshap.typing import Matrix, Players, Values
 
 DRAWS = 4096
 _ENTRIES_AT_ONCE = 2**21
 
 
-def probability_of_set(players: Players, estimates: Values, std_errors: Values, covariance: Matrix | None) -> float:
+def probability_of_set(
+    players: Players, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
+) -> float:
     """Return the probability that exactly `players` are the top k, nan where a standard error is not known.
 
     Examples
@@ -33,13 +38,15 @@ def probability_of_set(players: Players, estimates: Values, std_errors: Values, 
         return float("nan")
     rest = np.setdiff1d(np.arange(n), players)
     right = sum(
-        int((values[:, players].min(axis=1) > values[:, rest].max(axis=1)).sum())
-        for values in _draw(estimates, std_errors, covariance)
+        int((merits[:, players].min(axis=1) > merits[:, rest].max(axis=1)).sum())
+        for merits in _draw(estimates, std_errors, covariance, rank_by)
     )
     return right / DRAWS
 
 
-def probability_in_top_k(k: int, estimates: Values, std_errors: Values, covariance: Matrix | None) -> Values:
+def probability_in_top_k(
+    k: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
+) -> Values:
     """Return each player's probability of being one of the top k, nan where a standard error is not known."""
     n = len(estimates)
     if k == n:
@@ -47,21 +54,21 @@ def probability_in_top_k(k: int, estimates: Values, std_errors: Values, covarian
     if np.isnan(std_errors).any():
         return np.full(n, np.nan)
     times = np.zeros(n)
-    for values in _draw(estimates, std_errors, covariance):
-        top = np.argpartition(-values, k - 1, axis=1)[:, :k]
+    for merits in _draw(estimates, std_errors, covariance, rank_by):
+        top = np.argpartition(-merits, k - 1, axis=1)[:, :k]
         times += np.bincount(top.ravel(), minlength=n)
     return times / DRAWS
 
 
-def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None) -> Iterator[Matrix]:
-    """Yield draws of all players' values, DRAWS in all, in blocks of bounded size."""
+def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Iterator[Matrix]:
+    """Yield draws of what all players are ranked by, DRAWS in all, in blocks of bounded size."""
     rng = np.random.default_rng(0)
     n = len(estimates)
     root = np.diag(std_errors) if covariance is None and n <= 64 else _root(covariance)
     at_once = max(1, _ENTRIES_AT_ONCE // n)
     for start in range(0, DRAWS, at_once):
         normal = rng.standard_normal((min(at_once, DRAWS - start), n))
-        yield estimates + (normal * std_errors if root is None else normal @ root)
+        yield merit(estimates + (normal * std_errors if root is None else normal @ root), rank_by)
 
 
 def _root(covariance: Matrix | None) -> Matrix | None:

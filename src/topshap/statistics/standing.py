@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.statistics.merit import merit
 from topshap.statistics.moments import PairMoments, PlayerMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from topshap.statistics.merit import RankBy
     from topshap.typing import Matrix, Players, Values
 
 PAIRS_UP_TO = 256
@@ -33,6 +35,9 @@ class Standing(ABC):
         A permutation of the players; of two with equal estimates the one that comes first in it is ranked higher. Drawn
         at random for each race, so that ties favour nobody.
     """
+
+    rank_by: RankBy = "value"
+    """What players are ranked by; a race says so before it starts."""
 
     def __init__(self, tie_order: Players) -> None:
         self.n_players = len(tie_order)
@@ -67,10 +72,10 @@ class Standing(ABC):
         With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
         rounding errors do not decide.
         """
-        order, estimates = self.tie_order, self.estimates
-        if resolution > 0.0 and (largest := np.abs(estimates).max()) > 0.0:
-            estimates = np.round(estimates / (resolution * largest))
-        return order[(-estimates[order]).argsort(kind="stable")]
+        order, merits = self.tie_order, merit(self.estimates, self.rank_by)
+        if resolution > 0.0 and (largest := np.abs(merits).max()) > 0.0:
+            merits = np.round(merits / (resolution * largest))
+        return order[(-merits[order]).argsort(kind="stable")]
 
     def partition(self, k: int) -> tuple[Players, Players]:
         """Return the current top k and the rest, each from the best to the worst."""

@@ -11,7 +11,7 @@ from topshap import promise
 from topshap._numbers import percent
 from topshap.show.board import LEVEL
 from topshap.show.players import around_border, name_of, shorten, shorten_all, shown_ranks
-from topshap.show.race import known_history, value_limits
+from topshap.show.race import borders, known_history, value_limits
 from topshap.statistics.bounds import two_sided_quantile
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "Values", f"{top.empty:.6g} with nobody, {top.grand:.6g} with everyone{vary}"
     if top.value_range is not None:
         yield "Stated range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
-    yield "Asked for", f"the top {top.k} of {top.n_players:,} players"
+    by = " by magnitude" if top.rank_by == "magnitude" else ""
+    yield "Asked for", f"the top {top.k} of {top.n_players:,} players{by}"
     yield "Algorithm", top.algorithm
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
@@ -123,7 +124,7 @@ def _border(rank: int, top: TopK) -> str:
 
 
 def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:
-    asked_for = ("algorithm", "random_state", "budget", "epsilon", "delta", "guarantee", "counting", "rule")
+    asked_for = ("algorithm", "rank_by", "random_state", "budget", "epsilon", "delta", "guarantee", "counting", "rule")
     found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand")
     return {
         "game": game,
@@ -158,6 +159,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
         "estimates": [_numbers(column, digits=4) for column in estimates.T],
         "std_errors": [_numbers(column, digits=3) for column in std_errors.T],
         "limits": list(value_limits(estimates, half_widths)),
+        "borders": borders(top),
     }
 
 

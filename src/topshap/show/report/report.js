@@ -131,10 +131,8 @@
       svg.append(element("path", { class: "leader", d: `M${wide - margin.right} ${y(line.at(-1))}L${wide - margin.right + 8} ${places[i]}` }),
         element("text", { class: side(rank), x: wide - margin.right + 11, y: places[i] + 4 }, names[i]));
     });
-    const at = race.ranks.indexOf(run.k);
-    if (at > 0) {
-      const middle = y((race.estimates[at].at(-1) + race.estimates[at - 1].at(-1)) / 2);
-      clip.append(element("line", { class: "border", x1: margin.left, x2: wide - margin.right, y1: middle, y2: middle }));
+    for (const border of race.borders) {
+      clip.append(element("line", { class: "border", x1: margin.left, x2: wide - margin.right, y1: y(border), y2: y(border) }));
     }
     const now = element("line", { class: "now", y1: margin.top, y2: height - margin.bottom });
     svg.append(clip, now);
@@ -160,7 +158,8 @@
     const at = (v) => Math.min(100, Math.max(0, (100 * (v - low)) / (high - low)));
     const update = () => {
       const m = Number(moment.value);
-      const order = race.ranks.map((_, i) => i).sort((a, b) => race.estimates[b][m] - race.estimates[a][m] || a - b);
+      const merit = (i) => (run.rank_by === "magnitude" ? Math.abs(race.estimates[i][m]) : race.estimates[i][m]);
+      const order = race.ranks.map((_, i) => i).sort((a, b) => merit(b) - merit(a) || a - b);
       const tall = items[0].offsetHeight + 2;
       byId("standing").style.height = tall * items.length + "px";
       order.forEach((i, place) => {

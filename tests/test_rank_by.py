@@ -1,0 +1,133 @@
+"""Players ranked by magnitude: those that matter most, whether they raise the value or lower it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topshap
+from topshap.algorithms import ALGORITHMS
+from topshap.errors import ParameterError
+from topshap.games import AdditiveGame, TableGame
+from topshap.metrics import inclusion_exclusion_error
+
+ABLE = [name for name, kind in ALGORITHMS.items() if "magnitude" in kind.ranks_by]
+NOT_ABLE = sorted(set(ALGORITHMS) - set(ABLE))
+WEIGHTS = np.array([0.5, -4.0, 1.0, 3.0, -0.2, 0.1, -2.0, 0.0])
+
+
+def mixed_game(seed, n=8, rough=0.1):
+    """Weights of both signs, interactions of two, and some noise."""
+    rng = np.random.default_rng(seed)
+    x = topshap.coalitions.from_ids(np.arange(2**n), n)
+    interactions = np.triu(rng.normal(size=(n, n)), 1) * 0.5
+    return TableGame(x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + rough * rng.normal(size=2**n))
+
+
+def by_magnitude(game, **options):
+    return topshap.identify(game, **({"k": 3, "budget": 100, "rank_by": "magnitude", "random_state": 0} | options))
+
+
+def test_there_are_algorithms_of_both_kinds():
+    assert {"odd-gp", "cmcs", "kernelshap"} <= set(ABLE)
+    assert {"odd-gp@k", "swap@k", "greedy-cmcs", "cmcs@k"} <= set(NOT_ABLE)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *ABLE])
+def test_the_largest_are_found_whatever_their_sign(algorithm):
+    top = by_magnitude(AdditiveGame(WEIGHTS), algorithm=algorithm, budget=200)
+    assert top.players.tolist() == [1, 3, 6]
+    assert top.rank_by == "magnitude"
+    assert np.abs(top.estimates[top.ranking]).tolist() == sorted(np.abs(top.estimates), reverse=True)
+    assert topshap.identify(AdditiveGame(WEIGHTS), k=3, budget=200, random_state=0).players.tolist() == [3, 2, 0]
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from(["auto", "cmcs", "kernelshap", "stratified-svarm"]))
+def test_a_game_and_its_negative_have_the_same_top(seed, algorithm):
+    game = mixed_game(seed)
+    negative = TableGame(-game(topshap.coalitions.from_ids(np.arange(2**8), 8)))
+    one, other = (by_magnitude(g, algorithm=algorithm, random_state=seed) for g in (game, negative))
+    assert one.players.tolist() == other.players.tolist()
+    assert one.confidence == pytest.approx(other.confidence, abs=0.04, nan_ok=True)  # draws: five standard deviations
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6))
+def test_without_negative_values_nothing_is_different(seed):
+    game = AdditiveGame(np.random.default_rng(seed).uniform(1.0, 2.0, 8))
+    one, other = (topshap.identify(game, k=3, budget=100, rank_by=by, random_state=0) for by in ("value", "magnitude"))
+    assert one.players.tolist() == other.players.tolist()
+    assert np.array_equal(one.estimates, other.estimates)
+
+
+def test_it_looks_where_the_magnitudes_are_close_and_knows_how_sure_it_is():
+    """Forty games: chosen by the border of magnitudes, the errors there are smaller than by that of values."""
+    errors, said, right = {"value": 0.0, "magnitude": 0.0}, [], []
+    for seed in range(40):
+        game = mixed_game(seed, n=12, rough=0.5)
+        exact = np.abs(game.shapley_values())
+        for by in errors:
+            top = topshap.identify(game, k=3, budget=120, rank_by=by, random_state=seed)
+            largest = np.argsort(-np.abs(top.estimates), kind="stable")[:3]
+            errors[by] += inclusion_exclusion_error(exact, largest) / np.ptp(exact)
+        said.append(top.confidence)
+        right.append(inclusion_exclusion_error(exact, top.players) == 0.0)
+        assert top.pairwise()[top.players[0], top.ranking[-1]] > 0.5
+    assert errors["magnitude"] < 0.8 * errors["value"]
+    assert abs(np.mean(said) - np.mean(right)) < 0.2  # three standard errors
+
+
+def test_all_coalitions_known_is_exact():
+    game = mixed_game(0)
+    top = by_magnitude(game, budget=2**8)
+    exact = np.abs(game.shapley_values())
+    assert top.stopped == "exact"
+    assert set(top.players) == set(np.argsort(-exact)[:3])
+    assert top.confidence == 1.0
+    assert set(np.unique(top.pairwise())) <= {0.0, 0.5, 1.0}
+
+
+def test_with_a_criterion_alone_everybody_is_sampled_alike():
+    top = by_magnitude(AdditiveGame(WEIGHTS), budget=None, stop=lambda race: race.evaluations >= 60)
+    assert (top.algorithm, top.players.tolist()) == ("cmcs", [1, 3, 6])
+
+
+def test_what_cannot_be_done_is_refused():
+    with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' in a race that stops"):
+        by_magnitude(AdditiveGame(WEIGHTS), epsilon=0.1)
+    with pytest.raises(ParameterError, match="rank_by"):
+        by_magnitude(AdditiveGame(WEIGHTS), rank_by="size")
+    for algorithm in NOT_ABLE:
+        with pytest.raises(ParameterError, match=r"one that ranks by magnitude: 'auto', .*'odd-gp'"):
+            by_magnitude(AdditiveGame(WEIGHTS), algorithm=algorithm)
+
+
+def test_words_files_and_pictures_say_so(tmp_path):
+    top = by_magnitude(mixed_game(1))
+    assert top.headline.startswith("Top 3 of 8 players by magnitude after 100 evaluations")
+    top.save(tmp_path / "top.json")
+    assert topshap.load(tmp_path / "top.json").rank_by == "magnitude"
+    top.to_html(tmp_path / "top.html")
+    assert "the top 3 of 8 players by magnitude" in (tmp_path / "top.html").read_text(encoding="utf-8")
+    lines = [line.get_ydata()[0] for line in topshap.show.race(top).lines if len(set(line.get_ydata())) == 1]
+    assert -lines[-1] == lines[-2]
+
+
+def test_files_of_before_are_read_and_others_refused(tmp_path):
+    path = tmp_path / "top.json"
+    topshap.identify(AdditiveGame(WEIGHTS), k=2, random_state=0).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["rank_by"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert topshap.load(path).rank_by == "value"
+    path.write_text(json.dumps(content | {"rank_by": "charm"}), encoding="utf-8")
+    with pytest.raises(ParameterError, match="ranked by"):
+        topshap.load(path)
+
+
+def test_an_explainer_takes_it():
+    explainer = topshap.Explainer(lambda rows: rows @ [1.0, -3.0, 2.0], np.zeros((1, 3)), rank_by="magnitude")
+    assert explainer.explain([1.0, 1.0, 1.0], k=2).names == ("1", "2")
