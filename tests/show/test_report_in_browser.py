@@ -117,8 +117,10 @@ def test_the_slider_moves_through_the_race_by_keyboard(opened):
     assert slider.get_attribute("aria-valuetext") == f"after {evaluations[1]:,} evaluations"
 
 
-def test_the_standing_is_in_the_order_of_its_moment(opened):
-    _, window = opened()
+@pytest.mark.parametrize(("rank_by", "merit", "borders"), [("value", float, 1), ("magnitude", abs, 2)])
+def test_the_standing_is_in_the_order_of_its_moment(opened, rank_by, merit, borders):
+    _, window = opened(**(RACE | {"algorithm": "cmcs"}), rank_by=rank_by)
+    assert len(window.all("#chart .border")) == borders
     for moment in (0, 5, 10_000):
         set_slider = "const s = document.getElementById('moment'); s.value = arguments[0];"
         window.run(set_slider + "s.dispatchEvent(new Event('input'))", moment)
@@ -126,7 +128,7 @@ def test_the_standing_is_in_the_order_of_its_moment(opened):
         rows += "Number(r.querySelector('.ts-value').textContent), Number(r.querySelector('.ts-rank').textContent)])"
         by_height = sorted(window.run(rows))
         values, ranks = [row[1] for row in by_height], [row[2] for row in by_height]
-        assert values == sorted(values, reverse=True)
+        assert values == sorted(values, key=merit, reverse=True)
         assert ranks == list(range(1, len(ranks) + 1))
 
 
