@@ -98,8 +98,8 @@ class Explainer:
         k
             How many features, or groups of features, to find.
         **options
-            Options of `topshap.identify`, such as budget, epsilon or random_state; with ``rank_by="magnitude"`` it finds
-            the features that matter most, whether they raise the prediction or lower it.
+            Options of `topshap.identify`, such as budget, epsilon or random_state; with ``rank_by="magnitude"`` it
+            finds the features that matter most, whether they raise the prediction or lower it.
 
         Returns
         -------

@@ -37,6 +37,10 @@ class Plan(NamedTuple):
     stratum: int
     positions: Players
 
+    def flips(self) -> tuple[Players, Players]:
+        """Return at which positions whom to flip: i and j, in one base after the other."""
+        return np.repeat(self.positions, 2), np.tile([self.i, self.j], len(self.positions))
+
 
 @dataclass
 class PairSample:
@@ -124,18 +128,12 @@ class SwapUnits:
 
     def unpaid(self, plan: Plan) -> list[bytes]:
         """Return under which names the values will be kept that it takes evaluations for."""
-        keys = (key for player in plan[:2] for key in self._keys(plan.stratum, plan.positions, player))
-        return [key for key in keys if key not in self._values]
+        return [key for key in self._keys(plan.stratum, *plan.flips()) if key not in self._values]
 
     def take(self, plans: list[Plan]) -> Generator[Coalitions, Values, bool]:
         """Evaluate and take the units of all plans, or as many as the budget allows; return whether it lasted."""
-        rows = [self._flipped(p.stratum, np.repeat(p.positions, 2), np.tile(p[:2], len(p.positions))) for p in plans]
-        keys = [
-            key
-            for p in plans
-            for both in zip(*(self._keys(p.stratum, p.positions, player) for player in p[:2]), strict=True)
-            for key in both
-        ]
+        rows = [self._flipped(plan.stratum, *plan.flips()) for plan in plans]
+        keys = [key for plan in plans for key in self._keys(plan.stratum, *plan.flips())]
         lasted = yield from self._ask(np.concatenate(rows), keys)
         values = iter([self._values.get(key) for key in keys])
         for plan in plans:
@@ -204,9 +202,9 @@ class SwapUnits:
         rows[np.arange(len(rows)), players] ^= True
         return rows
 
-    def _keys(self, stratum: int, positions: Players, player: int) -> list[bytes]:
+    def _keys(self, stratum: int, positions: Players, players: Players | int) -> list[bytes]:
         """Return under which names the values are kept; where values vary, every base has its own."""
-        keys = co.keys(self._flipped(stratum, positions, player))
+        keys = co.keys(self._flipped(stratum, positions, players))
         if self._varies:
             return [b"%b %d %d" % (key, stratum, at) for key, at in zip(keys, positions.tolist(), strict=True)]
         return keys

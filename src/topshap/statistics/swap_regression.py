@@ -6,6 +6,7 @@ of a size, a sample in which some were there too often can be corrected by what 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def adjusted_for_company(
     squares = seen * (freedom / (freedom - parameters) * (1.0 + parameters / freedom))
     if squares.sum() >= total:
         return None
-    expected = _expected_features(sizes, members.shape[1])
+    expected = _expected_features(tuple(sizes), members.shape[1])
     shift = np.where(counts > 0, ((means[:, :-1] - expected) @ coefficients), 0.0)
     return Adjusted(means[:, -1] - shift, squares, parameters)
 
@@ -95,7 +96,8 @@ def _features(members: Coalitions) -> Matrix:
     return np.concatenate([members, members * (2.0 * share - 1.0)], axis=1)
 
 
-def _expected_features(sizes: list[range], others: int) -> Matrix:
+@lru_cache(maxsize=16)
+def _expected_features(sizes: tuple[range, ...], others: int) -> Matrix:
     """Return the mean of the features over all companies of each stratum."""
     rows = []
     for block in sizes:
