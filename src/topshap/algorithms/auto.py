@@ -30,9 +30,9 @@ kinds. With 1000 players and 10,000 evaluations it takes about half a minute and
 the evaluations.
 
 ``benchmarks/fixed_confidence.py`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
-delta = 0.01, `odd-gp@k` takes 16.0 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.
+delta = 0.01, `odd-gp@k` takes 16.1 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.
 ``benchmarks/large_confidence.py`` (5): in sums of unanimity games of 30 to 300 players and models of 30 and 50
-features, `odd-gp@k` takes 2.3 to 12.8 times fewer evaluations than `cmcs@k`.
+features, `odd-gp@k` takes 2.2 to 15.0 times fewer evaluations than `cmcs@k`.
 """
 
 from __future__ import annotations
