@@ -56,10 +56,18 @@ def test_pages_with_nothing_to_run_have_no_code():
         assert {language for language, _ in blocks(DOCS / name)} <= {"text"}
 
 
-def test_links_lead_to_pages_that_exist():
+def test_links_lead_to_pages_and_headings_that_exist():
     for page in [*PAGES, *DOCS.glob("*/*.md")]:
         for link in re.findall(r"\]\((.*?)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page}: {link}"
+            name, _, heading = link.partition("#")
+            assert (page.parent / name).exists(), f"{page}: {link}"
+            assert not heading or heading in anchors(page.parent / name), f"{page}: {link}"
+
+
+def anchors(page):
+    """Return what the headings of a page are called in links."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") for heading in headings}
 
 
 def test_every_page_is_in_the_navigation():

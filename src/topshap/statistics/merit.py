@@ -42,8 +42,8 @@ def probability_of_larger_magnitude(estimates: Values, covariance: Matrix) -> Ma
     Examples
     --------
     >>> probability_of_larger_magnitude(np.array([-3.0, 1.0]), np.eye(2)).round(2)
-    array([[0.5 , 0.91],
-           [0.09, 0.5 ]])
+    array([[0.5 , 0.92],
+           [0.08, 0.5 ]])
     """
     variances, shared = np.diag(covariance), covariance + covariance.T
     together = variances[:, None] + variances
