@@ -93,8 +93,8 @@ def identify(
         ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an algorithm with parameters of your own.
     rank_by
         ``"value"``: the players with the highest Shapley values. ``"magnitude"``: those with the largest, whether they
-        raise the value or lower it, as for the features behind a prediction; for a fixed budget, and not in algorithms
-        whose choices depend on who is next to the border, except ``"odd-gp"``.
+        raise the value or lower it, as for the features behind a prediction; not together with `epsilon`, nor in
+        algorithms whose choices depend on who is next to the border, except ``"odd-gp"``.
     counting
         ``"distinct"``: a coalition is paid for once, repeats are free, and when all coalitions are known the answer is
         exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the empty and

@@ -14,7 +14,7 @@ from topshap._extras import import_extra
 from topshap._numbers import short_number
 from topshap._validation import check_probability
 from topshap.statistics.bounds import two_sided_quantile
-from topshap.statistics.merit import merit, probability_of_larger_magnitude
+from topshap.statistics.merit import IN_WORDS, merit, probability_of_larger_magnitude
 from topshap.statistics.posterior import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
@@ -276,8 +276,7 @@ class TopK:
         why = ("exact: " if exact else "") + promise.why_it_ended(self)
         sure = "" if exact else f", {_in_words(self.confidence)} sure of the set"
         noisy = "" if self.deterministic else ", values vary"
-        by = " by magnitude" if self.rank_by == "magnitude" else ""
-        found = f"Top {self.k} of {self.n_players} players{by} after {self.evaluations} evaluations"
+        found = f"Top {self.k} of {self.n_players} players{IN_WORDS[self.rank_by]} after {self.evaluations} evaluations"
         return f"{found} ({why}{sure}{noisy})"
 
     @cached_property

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
-Budget: TypeAlias = Annotated[
-    int | None, typer.Option(help="How many evaluations to spend; 50 per player if nothing else ends it.")
-]
-Epsilon: TypeAlias = Annotated[
-    float | None, typer.Option(help="Stop when nobody left out is ahead by more than this, in units of the value.")
-]
-
 
 class Ranking(StrEnum):
     """What players are ranked by."""
@@ -40,6 +33,12 @@ class Ranking(StrEnum):
 
 RankBy: TypeAlias = Annotated[
     Ranking, typer.Option(help="Find the highest values, or the largest whichever sign they have.")
+]
+Budget: TypeAlias = Annotated[
+    int | None, typer.Option(help="How many evaluations to spend; 50 per player if nothing else ends it.")
+]
+Epsilon: TypeAlias = Annotated[
+    float | None, typer.Option(help="Stop when nobody left out is ahead by more than this, in units of the value.")
 ]
 Delta: TypeAlias = Annotated[float, typer.Option(help="The allowed probability of being wrong about that.")]
 Report: TypeAlias = Annotated[Path | None, typer.Option(help="Write a report to this .html file.")]

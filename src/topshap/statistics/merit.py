@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 RankBy: TypeAlias = Literal["value", "magnitude"]
 """``"value"``: the highest first. ``"magnitude"``: the furthest from 0 first."""
 RANK_BY: tuple[RankBy, ...] = get_args(RankBy)
+IN_WORDS: dict[RankBy, str] = {"value": "", "magnitude": " by magnitude"}
+"""What is added to "the top k" for people; what is usual is not said."""
 
 NODES = 64
 """With so many nodes the integral below is right to three digits even where two sums are almost the same."""

@@ -65,11 +65,18 @@ class Conditioned(Generic[K]):
         return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
 
 
-def both_halves(lower: Matrix) -> Matrix:
-    """Return the symmetric matrix with this lower half; the upper one is zero."""
-    both = lower + lower.T
-    both[np.diag_indices(len(both))] /= 2.0
-    return np.asarray(both)
+def inverse_of(factor: Matrix) -> Matrix:
+    """Return the inverse of the matrix that has this lower Cholesky factor.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+    [[2.0, -1.0], [-1.0, 1.0]]
+    """
+    lower, _ = linalg.lapack.dpotri(factor, lower=1)  # its upper half is that of the factor: zero
+    inverse = lower + lower.T
+    inverse[np.diag_indices(len(inverse))] /= 2.0
+    return np.asarray(inverse)
 
 
 def _lower_half(kernel: Kernel, x: Matrix) -> Matrix:

@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg
 from scipy.special import stdtr, stdtrit
 
 from topshap.designs.poisson import separation
 from topshap.statistics.sharing import levels_by_tails
-from topshap.surrogates.conditioned import both_halves
+from topshap.surrogates.conditioned import inverse_of
 from topshap.surrogates.odd_posterior import is_perfect
 from topshap.surrogates.shapley_integrals import pair_functional
 
@@ -134,7 +133,7 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, chance: Values) -> Co
     smooth = posterior.kernel.functional(posterior.x, residual=False).T @ posterior.weights
     prediction = posterior.predict(x)
     scaled = g / unit
-    inverse = _inverse(posterior)
+    inverse = inverse_of(posterior.factor)
     residual = scaled - prediction
     residual[:learned] = posterior.weights / np.diag(inverse)
     odds = (1.0 - chance) / chance
@@ -205,10 +204,6 @@ def largest_jump(residual: Values, estimates: Values) -> float:
 def _over_separated(x: Matrix, values: Values) -> Matrix:
     """Return, for all i and j, the sum of the values of the pairs that separate them."""
     return np.maximum((values.sum() - (x * values[:, None]).T @ x) / 2.0, 0.0)
-
-
-def _inverse(posterior: OddPosterior) -> Matrix:
-    return both_halves(linalg.lapack.dpotri(posterior.factor, lower=1)[0])
 
 
 def _shared(posterior: OddPosterior, inverse: Matrix, weight: Values) -> Matrix:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
 
-from topshap.surrogates.conditioned import both_halves
+from topshap.surrogates.conditioned import inverse_of
 from topshap.surrogates.even_kernel import EvenKernel
 from topshap.surrogates.odd_kernel import OddKernel, extremeness
 
@@ -125,7 +125,7 @@ def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | Non
     if failed:
         return np.inf, None
     solved, _ = linalg.lapack.dpotrs(factor, observed, lower=1)
-    inverse = both_halves(linalg.lapack.dpotri(factor, lower=1)[0])
+    inverse = inverse_of(factor)
     value = observed @ solved / 2.0 + np.log(np.diag(factor)).sum()
     return value, (inverse - np.outer(solved, solved)) / 2.0
 

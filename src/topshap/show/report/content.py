@@ -13,6 +13,7 @@ from topshap.show.board import LEVEL
 from topshap.show.players import around_border, name_of, shorten, shorten_all, shown_ranks
 from topshap.show.race import borders, known_history, value_limits
 from topshap.statistics.bounds import two_sided_quantile
+from topshap.statistics.merit import IN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +61,7 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "Values", f"{top.empty:.6g} with nobody, {top.grand:.6g} with everyone{vary}"
     if top.value_range is not None:
         yield "Stated range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
-    by = " by magnitude" if top.rank_by == "magnitude" else ""
-    yield "Asked for", f"the top {top.k} of {top.n_players:,} players{by}"
+    yield "Asked for", f"the top {top.k} of {top.n_players:,} players{IN_WORDS[top.rank_by]}"
     yield "Algorithm", top.algorithm
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
