@@ -1,7 +1,7 @@
-"""What the engine brings and what it costs: workers, the store, known coalitions, and the memory of a large game.
+"""What the engine brings and what it costs: workers, the store, known coalitions, memory of a large game, threads.
 
-    python benchmarks/engine.py            # all four
-    python benchmarks/engine.py workers    # or some of them: workers, store, known, memory
+    python benchmarks/engine.py            # all five
+    python benchmarks/engine.py workers    # or some of them: workers, store, known, memory, threads
 
 Machines are noisy: compare lines of one run with each other, not with those of another day.
 """
@@ -28,6 +28,8 @@ import topshap
 from topshap.ledger import Ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.typing import Coalition, Coalitions, Values
 
 REPEATS = 5
@@ -124,18 +126,46 @@ def large(algorithm: str) -> None:
     )
 
 
+def threads() -> None:
+    """Print how long odd-gp thinks where BLAS has a thread for every core, with threadpoolctl and without."""
+    every_core = str(os.cpu_count() or 1)
+    environment = {**os.environ, "OMP_NUM_THREADS": every_core, "OPENBLAS_NUM_THREADS": every_core}
+    for what in ("thinking", "thinking-without-threadpoolctl"):
+        subprocess.run([sys.executable, __file__, what], check=True, env=environment)  # noqa: S603 - this file
+
+
+def thinking(*, threadpoolctl: bool) -> None:
+    """Print how long odd-gp takes for 1000 evaluations of a game that costs nothing."""
+    if not threadpoolctl:
+        sys.modules.update({"threadpoolctl": None})  # type: ignore[dict-item]  # as if it were not installed
+    game = topshap.games.TableGame(np.random.default_rng(0).random(2**14))
+    runs = []
+    for seed in range(REPEATS):
+        start = time.perf_counter()
+        topshap.identify(game, k=5, budget=1000, algorithm="odd-gp", random_state=seed)
+        runs.append(time.perf_counter() - start)
+    how = "with" if threadpoolctl else "without"
+    print(f"odd-gp, n=14, 1000 evaluations, {os.cpu_count()} cores, {how} threadpoolctl: {np.median(runs):.2f} s")
+
+
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", default=["workers", "store", "known", "memory"])
+    parser.add_argument("what", nargs="*", default=["workers", "store", "known", "memory", "threads"])
     parser.add_argument("--algorithm", default="cmcs", help="of the large run")
     options = parser.parse_args()
-    measures = {"workers": workers, "store": store, "known": known, "memory": memory}
+    measures: dict[str, Callable[[], None]] = {
+        "workers": workers,
+        "store": store,
+        "known": known,
+        "memory": memory,
+        "large": lambda: large(options.algorithm),
+        "threads": threads,
+        "thinking": lambda: thinking(threadpoolctl=True),
+        "thinking-without-threadpoolctl": lambda: thinking(threadpoolctl=False),
+    }
     for what in options.what:
-        if what == "large":
-            large(options.algorithm)
-        else:
-            measures[what]()
+        measures[what]()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from topshap.algorithms.base import Algorithm, Rounds, Task
 from topshap.algorithms.complement_pairs import Pairs
+from topshap.algorithms.one_thread import thinking_in_one_thread
 from topshap.designs.poisson import PoissonPairs, separation, spread
 from topshap.statistics.standing import KnownStanding
 from topshap.stopping import SeparatedBorder
@@ -88,6 +89,7 @@ class OddGPAtK(Algorithm[BoundedBorder]):
             return SeparatedBorder(task.epsilon, guarantee="asymptotic")
         return super().stopping_rule(task)
 
+    @thinking_in_one_thread
     def rounds(self, task: Task, standing: BoundedBorder) -> Rounds:
         """Draw pairs, look, and raise the chances where the border is in doubt."""
         design = PoissonPairs(task.n, task.rng)
