@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy import linalg
 
 from topshap._validation import check_int
 from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
 from topshap.algorithms.complement_pairs import Pairs
+from topshap.algorithms.one_thread import thinking_in_one_thread
 from topshap.designs.active import border_contrasts, most_informative
 from topshap.designs.pairs import all_pairs, draw_pairs, without
 from topshap.statistics.standing import KnownStanding
 from topshap.surrogates.odd_posterior import is_perfect
 from topshap.surrogates.odd_surrogate import EVEN_PART_UP_TO, MAX_PAIRS, OddSurrogate
 from topshap.surrogates.single_players import alone_or_missing, shapley_posterior
-from topshap.surrogates.warped import Opinion, second_opinion, weighed
+from topshap.surrogates.warped import Opinion, warped_opinions, weighed
 
 if TYPE_CHECKING:
     from topshap.typing import Coalitions, Matrix, Values
 
-FIRST_SHARE = 0.3
-"""The part of the budget that is spent before anything is known."""
+FIRST_SHARE, FIRST_PER_PLAYER = 0.2, 1.15
+"""The part of the budget that is spent before anything is known, and the least number of pairs for each player."""
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
 """Iterations on the hyper-parameters at first, after each batch, and at the end."""
 CANDIDATES = 300
@@ -36,8 +39,8 @@ class OddGP(Algorithm[KnownStanding]):
     The Shapley values depend only on g(S) = (v(S) - v(N - S)) / 2, so coalitions are evaluated together with their
     complements. A Gaussian process on g, with a kernel that contains all odd interactions and learns how much each
     player interacts, gives the posterior of the Shapley values in closed form. A first design spreads pairs over sizes;
-    a few further batches go where they reduce the risk of a wrong top k most. In games of up to 16 players a second
-    process, on warped values that do not level off, is listened to as far as it predicts the pairs better.
+    a few further batches go where they reduce the risk of a wrong top k most. In games of up to 16 players, processes
+    on warped values that do not level off are listened to as far as they predict the pairs better.
 
     With fewer than 2 n + 2 evaluations it compares the players alone, or the grand coalition without each of them. If
     the values of the game vary from call to call, what the smooth part leaves over is taken for noise, and pairs may be
@@ -72,6 +75,7 @@ class OddGP(Algorithm[KnownStanding]):
         """Return the standing at the start of a race."""
         return KnownStanding(task.tie_order, np.full(task.n, task.gain / task.n))
 
+    @thinking_in_one_thread
     def rounds(self, task: Task, standing: KnownStanding) -> Rounds:
         """Spread pairs over sizes, then choose a few batches of them."""
         budget, left_over = divmod(task.ledger.remaining or 0, 2)
@@ -84,7 +88,7 @@ class OddGP(Algorithm[KnownStanding]):
         pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
         surrogate = OddSurrogate(task.rng, noise=noise)
         active = self.active_rounds > 0 and budget <= MAX_PAIRS
-        first = max(int(FIRST_SHARE * budget), int(1.3 * task.n) + 2) if active else budget
+        first = max(int(FIRST_SHARE * budget), int(FIRST_PER_PLAYER * task.n) + 2) if active else budget
         lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
         batches = self._batches(budget - (len(pairs.x) - 1))
         iterations = FIRST_FIT
@@ -96,7 +100,7 @@ class OddGP(Algorithm[KnownStanding]):
             lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
             iterations = REFIT if task.n <= EVEN_PART_UP_TO else 0
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
-        standing.set(*surrogate.shapley_values() if noise else by_two_opinions(surrogate, pairs, task.rng))
+        standing.set(*surrogate.shapley_values() if noise else by_all_opinions(surrogate, pairs, task.rng))
         if lasted and left_over and (noise or len(pairs.keys) < there_are):
             yield unused_pairs(task.n, set() if noise else pairs.keys, 1, task.rng)[:1]
 
@@ -136,17 +140,20 @@ class OddGP(Algorithm[KnownStanding]):
         return np.resize(chosen, (count, task.n)) if noise else chosen  # noisy pairs may be evaluated again
 
 
-def by_two_opinions(surrogate: OddSurrogate, pairs: Pairs, rng: np.random.Generator) -> tuple[Values, Matrix]:
-    """Return the Shapley values and their covariance, with those of the warped game beside them where it helps."""
+def by_all_opinions(surrogate: OddSurrogate, pairs: Pairs, rng: np.random.Generator) -> tuple[Values, Matrix]:
+    """Return the Shapley values and their covariance, with those of the warped game beside them where they help.
+
+    Since the weights of the opinions were fitted to the residuals, these fall more than the errors of the Shapley
+    values do: the variance falls with their root mean square.
+    """
     values, covariance = surrogate.shapley_values()
     rows, residuals, _ = surrogate.posterior.left_out
-    if is_perfect(residuals):
+    others = [] if is_perfect(residuals) else warped_opinions(pairs.x, pairs.values, pairs.opposites, rows, rng)
+    if not others:
         return values, covariance
-    second = second_opinion(pairs.x, pairs.values, pairs.opposites, rows, rng)
-    if second is None:
-        return values, covariance
-    values, shrinkage = weighed(Opinion(values, surrogate.unit * residuals), second)
-    return values, shrinkage * covariance
+    best = reduce(weighed, others, Opinion(values, surrogate.unit * residuals))
+    shrinkage = linalg.norm(best.residuals / surrogate.unit) / linalg.norm(residuals)
+    return best.shapley_values, shrinkage * covariance
 
 
 def first_design(n: int, count: int, rng: np.random.Generator, *, emphasis: bool) -> Coalitions:

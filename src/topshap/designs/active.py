@@ -2,7 +2,8 @@
 
 The expected regret of the current top k falls with the variance of the differences phi_i - phi_j across the border,
 weighed by how likely and how costly they are to be wrong. Those contrasts, and a little of everything so that the
-choice does not tunnel, define a weighted trace of the posterior covariance; pairs are picked greedily to reduce it.
+choice does not tunnel, define a weighted trace of the posterior covariance; pairs are picked greedily to reduce it. A
+model that has seen little may be wrong about which sizes tell most: no size gets more than half of a batch.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CONTRASTS = 48
 """How many pairs of players across the border are looked at."""
+LARGEST_SHARE = 0.5
+"""The part of a batch that may have the same size, as long as there are others to choose."""
 
 
 def border_contrasts(estimates: Values, covariance: Matrix, ranking: Players, k: int, everyone: float) -> Matrix:
@@ -48,6 +51,10 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
 
     Observing g(x) reduces Cov(phi) by c c' / u, with c = Cov(phi, g(x)) and u = Var(g(x)) in the posterior.
     """
+    n = candidates.shape[1]
+    sizes = np.abs(candidates.sum(axis=1)).astype(np.intp)  # |2 s - n|, the same for both halves
+    room = np.full(n + 1, int(np.ceil(LARGEST_SHARE * count)))
+    free = np.ones(len(candidates), dtype=np.bool_)
     kernel = posterior.kernel
     cross = kernel.covariance(posterior.x, candidates)
     reduced = linalg.solve_triangular(posterior.factor, cross, lower=True, check_finite=False)
@@ -59,8 +66,11 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
     steps = np.empty((count, len(candidates)))
     picked = np.empty(count, dtype=np.intp)
     for step in range(count):
-        best = int(np.argmax(gain / variance))
+        allowed = free & (room[sizes] > 0)
+        best = int(np.argmax(np.where(allowed if allowed.any() else free, gain / variance, -1.0)))
         picked[step] = best
+        free[best] = False
+        room[sizes[best]] -= 1
         deviation = np.sqrt(variance[best])
         shift = (joint[best] - steps[:step, best] @ steps[:step]) / deviation
         limit = np.sqrt(variance)  # no covariance exceeds this, but with next to no variance left rounding errors do
@@ -69,5 +79,4 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
         steps[step] = shift
         variance = np.maximum(variance - shift**2, 1e-10)
         gain = np.einsum("rc,rc->c", effect, effect)
-        gain[picked[: step + 1]] = -1.0
     return picked

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LISTED = 200_000
 """Sizes with at most this many sets may be listed completely."""
 
+_PERMUTED = 2**20
+"""No more players than these are permuted at once."""
+
 _PLENTY = 2**62
 """More pairs than this are as good as endless."""
 
@@ -87,7 +90,7 @@ def draw_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coa
         return co.all_of_size(n, size)[rng.permutation(available)[:count]]
     found: dict[bytes, np.ndarray] = {}
     while len(found) < count:
-        rows = _cut_from_permutation(n, size, rng)
+        rows = _cut_from_permutations(n, size, count - len(found), rng)
         if 2 * size == n:
             rows[~rows[:, 0]] ^= True  # one name for each pair of halves
         found.update(zip(co.keys(rows), rows, strict=True))
@@ -110,6 +113,9 @@ def without(rows: Coalitions, used: Collection[bytes]) -> Coalitions:
     return rows[sorted(fresh.values())]
 
 
-def _cut_from_permutation(n: int, size: int, rng: np.random.Generator) -> Coalitions:
+def _cut_from_permutations(n: int, size: int, count: int, rng: np.random.Generator) -> Coalitions:
+    """Cut random permutations into at least `count` sets, or fewer of many players."""
     blocks = n // size
-    return co.of_members(rng.permutation(n)[: blocks * size].reshape(blocks, size), n)
+    permutations = min(-(-count // blocks), max(1, _PERMUTED // n))
+    drawn = rng.permuted(np.tile(np.arange(n), (permutations, 1)), axis=1)
+    return co.of_members(drawn[:, : blocks * size].reshape(-1, size), n)

@@ -1,15 +1,15 @@
-"""A second opinion on games whose values level off: a Gaussian process on the warped values.
+"""Further opinions on games whose values level off: Gaussian processes on the warped values.
 
 A probability, an accuracy or a score between two bounds levels off near them, and so players interact who would not
 otherwise. Warped,
 
-    f(S) = logit((v(S) - low) / width),   with bounds a little beyond the values seen,
+    f(S) = logit((v(S) - low) / width),   with bounds beyond the values seen: a little, or far where nothing levels off,
 
 such games are smoother, often almost additive. The odd and the even part of f are predicted like those of v; their sum,
 warped back, predicts v. Its Shapley values have no closed form: all coalitions are listed, so it is for small games.
 
-Whether it helps, the pairs say: each is predicted from all others in both ways, and the two opinions are weighed so
-that the errors of the weighed prediction are smallest (stacking).
+Whether it helps, the pairs say: each is predicted from all others in every way, and the opinions are weighed so that
+the errors of the weighed prediction are small (stacking).
 """
 
 from __future__ import annotations
@@ -27,35 +27,43 @@ from topshap.surrogates.hyperparameters import even_kernel, fit, observe
 if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
-MARGINS = (0.005, 0.05)
-"""How far beyond the values seen the bounds may lie, in parts of their range: the better of these is taken."""
+MARGINS = ((0.005, 0.005), (0.01, 1.0), (1.0, 0.01))
+"""How far below and above the values seen the bounds lie, in parts of their range: values may level off at both ends,
+at the lower one, or at the upper one."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
 FITTED_TO, FIRST_FIT, REFIT = 100, 10, 5
-"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margin and others."""
+"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margins and with
+others."""
 
 
 class Warp(NamedTuple):
-    """The logistic curve between two bounds that lie beyond some values by a part of their range."""
+    """The logistic curve between two bounds that lie beyond some values by parts of their range."""
 
     least: float
     spread: float
-    margin: float
+    below: float
+    above: float
 
     @classmethod
-    def around(cls, values: Values, margin: float) -> Warp:
+    def around(cls, values: Values, margins: tuple[float, float]) -> Warp:
         """Return the curve for these values."""
-        return cls(float(values.min()), float(np.ptp(values)), margin)
+        return cls(float(values.min()), float(np.ptp(values)), *margins)
+
+    @property
+    def _width(self) -> float:
+        """The distance of the bounds, in units of the spread."""
+        return 1.0 + self.below + self.above
 
     def warp(self, values: Values) -> Values:
         """Return f for values between the bounds."""
         # The least is taken off first: values that differ by rounding errors only are then no infinite logits.
-        return np.asarray(logit(((values - self.least) / self.spread + self.margin) / (1.0 + 2.0 * self.margin)))
+        return np.asarray(logit(((values - self.least) / self.spread + self.below) / self._width))
 
     def back(self, mean: Values, variance: Values | float) -> Values:
         """Return the expected value where f is normal (MacKay's approximation)."""
         between = expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
-        return np.asarray(self.least + self.spread * ((1.0 + 2.0 * self.margin) * between - self.margin))
+        return np.asarray(self.least + self.spread * (self._width * between - self.below))
 
 
 class WarpedProcess:
@@ -104,8 +112,7 @@ class WarpedProcess:
         cosh = even.smooth / (1.0 + end) * self._even.weights
         weights = np.zeros(2**n)
         weights[co.to_ids(x > 0)], weights[co.to_ids(x < 0)] = cosh + sinh, cosh - sinh
-        everyone = np.where(co.from_ids(np.arange(2**n), n), 1.0, -1.0)
-        f = times_product_kernel(weights, odd.relevance) + odd.linear * (everyone @ (x.T @ self._odd.weights))
+        f = times_product_kernel(weights, odd.relevance) + signed_sums(odd.linear * (x.T @ self._odd.weights))
         f += even.constant * self._even.weights.sum()
         return self._warp.back(self._unit * f + self._level, variance)
 
@@ -131,6 +138,20 @@ def times_product_kernel(weights: Values, relevance: Values) -> Values:
     return result
 
 
+def signed_sums(effects: Values) -> Values:
+    """Return the sum of the effects of all members less that of all others, for all coalitions.
+
+    Examples
+    --------
+    >>> signed_sums(np.array([1.0, 3.0]))
+    array([-4., -2.,  2.,  4.])
+    """
+    sums = np.array([-effects.sum()])
+    for effect in effects:
+        sums = np.concatenate([sums, sums + 2.0 * effect])
+    return sums
+
+
 class Opinion(NamedTuple):
     """What a model says about the Shapley values, and how far off it is in pairs that it predicts from all others."""
 
@@ -138,49 +159,42 @@ class Opinion(NamedTuple):
     residuals: Values
 
 
-def second_opinion(
+def warped_opinions(
     x: Matrix, values: Values, opposites: Values, left_out: Players, rng: np.random.Generator
-) -> Opinion | None:
-    """Return what a process on the warped values says; None where there is too much to list or nothing to learn.
+) -> list[Opinion]:
+    """Return what processes on the warped values say; nothing where there is too much to list or nothing to learn.
 
     `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of.
     """
     m, n = x.shape
     if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp([values, opposites]) > 0.0:
-        return None
+        return []
     odd = (values[left_out] - opposites[left_out]) / 2.0
     rows = rng.permutation(m)[:FITTED_TO]
-    found, start = [], None
-    for margin in MARGINS:
-        warp = Warp.around(np.concatenate([values, opposites]), margin)
+    opinions, start = [], None
+    for margins in MARGINS:
+        warp = Warp.around(np.concatenate([values, opposites]), margins)
         process = WarpedProcess(warp, x, values, opposites, rows=rows, start=start)
         start = process.parameters if start is None else start
         predicted, variance = process.left_out(left_out)
-        found.append((odd - predicted, process, float(np.median(variance))))
-    residuals, best, usual = min(found, key=lambda one: float(np.mean(one[0] ** 2)))
-    table = best.predict_all(usual)
-    table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
-    return Opinion(shapley_from_table(table - table[0]), residuals)
+        table = process.predict_all(float(np.median(variance)))
+        table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
+        opinions.append(Opinion(shapley_from_table(table - table[0]), odd - predicted))
+    return opinions
 
 
-def weighed(first: Opinion, second: Opinion) -> tuple[Values, float]:
-    """Return the Shapley values by both opinions, and by which factor their variance is below the first one's.
-
-    The share of the second is the one with the smallest mean square of the residuals. Since it was fitted to them they
-    fall more than the errors of the Shapley values do, and the factor is the root of theirs.
+def weighed(first: Opinion, second: Opinion) -> Opinion:
+    """Return the opinion between two with the smallest mean square of the residuals.
 
     Examples
     --------
     >>> rough = Opinion(np.array([0.0, 4.0]), np.array([1.0, -1.0, 1.0, -1.0]))
     >>> finer = Opinion(np.array([1.0, 3.0]), np.array([0.5, -0.5, -0.5, 0.5]))
-    >>> weighed(rough, finer)[0].round(6), weighed(rough, rough)[0]
+    >>> weighed(rough, finer).shapley_values.round(6), weighed(rough, rough).shapley_values
     (array([0.8, 3.2]), array([0., 4.]))
     """
     change = first.residuals - second.residuals
     across = float(change @ change)
     share = float(np.clip(first.residuals @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0
-    if share == 0.0:
-        return first.shapley_values, 1.0
     values = (1.0 - share) * first.shapley_values + share * second.shapley_values
-    left_over = np.mean((first.residuals - share * change) ** 2) / np.mean(first.residuals**2)
-    return values, float(np.sqrt(left_over))
+    return Opinion(values, first.residuals - share * change)
