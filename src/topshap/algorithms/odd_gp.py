@@ -23,8 +23,9 @@ from topshap.surrogates.warped import Opinion, warped_opinions, weighed
 if TYPE_CHECKING:
     from topshap.typing import Coalitions, Matrix, Values
 
-FIRST_SHARE, FIRST_PER_PLAYER = 0.2, 1.15
-"""The part of the budget that is spent before anything is known, and the least number of pairs for each player."""
+FIRST_IF_REFITTED, FIRST_IF_KEPT = (0.2, 1.15), (0.3, 1.3)
+"""The part of the budget that is spent before anything is known, and the least number of pairs for each player: where
+the hyper-parameters are refitted after each batch, and in larger games, where those of the first design are kept."""
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
 """Iterations on the hyper-parameters at first, after each batch, and at the end."""
 CANDIDATES = 300
@@ -88,7 +89,9 @@ class OddGP(Algorithm[KnownStanding]):
         pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
         surrogate = OddSurrogate(task.rng, noise=noise)
         active = self.active_rounds > 0 and budget <= MAX_PAIRS
-        first = max(int(FIRST_SHARE * budget), int(FIRST_PER_PLAYER * task.n) + 2) if active else budget
+        refitted = task.n <= EVEN_PART_UP_TO
+        share, per_player = FIRST_IF_REFITTED if refitted else FIRST_IF_KEPT
+        first = max(int(share * budget), int(per_player * task.n) + 2) if active else budget
         lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
         batches = self._batches(budget - (len(pairs.x) - 1))
         iterations = FIRST_FIT
@@ -98,7 +101,7 @@ class OddGP(Algorithm[KnownStanding]):
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
             lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
-            iterations = REFIT if task.n <= EVEN_PART_UP_TO else 0
+            iterations = REFIT if refitted else 0
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
         standing.set(*surrogate.shapley_values() if noise else by_all_opinions(surrogate, pairs, task.rng))
         if lasted and left_over and (noise or len(pairs.keys) < there_are):
