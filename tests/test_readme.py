@@ -57,6 +57,12 @@ def test_the_figures_are_those_of_the_reports():
     }.items():
         _, ratio = re.search(rf"^{name} +(\S+) +(\S+) ", over_all_games, flags=re.MULTILINE).groups()
         assert stated.format(f"{float(ratio) + 1e-9:.2f}") in text
+    losses = {
+        name: int(lost)
+        for name, lost in re.findall(r"^(\S+) .*\] +\d+ +\d+ +(\d+) +165$", over_all_games, re.MULTILINE)
+    }
+    assert max(losses, key=losses.__getitem__) == "shapiq:kadd-shap"
+    assert f"loses {losses['shapiq:kadd-shap']} to kADD-SHAP" in text
     terms = r"^global +all, .* odd-gp@k +0.0005 +\d+ +(\S+) +(\d+ of \d+)"
     fewer, wrong = re.search(terms, confidence, flags=re.MULTILINE).groups()
     assert f"{fewer} times fewer evaluations" in text

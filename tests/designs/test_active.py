@@ -6,6 +6,7 @@ import pytest
 from topshap.coalitions import from_ids
 from topshap.designs.active import border_contrasts, most_informative
 from topshap.designs.pairs import all_pairs
+from topshap.surrogates.odd_posterior import OddPosterior
 from topshap.surrogates.odd_surrogate import OddSurrogate
 
 N = 7
@@ -49,8 +50,6 @@ def test_the_first_choice_reduces_the_trace_most(posterior):
     contrasts = border_contrasts(values, covariance, np.argsort(-values), 3, 1.0)
     traces = []
     for row in x:
-        after = type(posterior)(
-            posterior.kernel, np.vstack([posterior.x, row]), np.append(posterior.g, 0.0), noise=False
-        )
+        after = OddPosterior(posterior.kernel, np.vstack([posterior.x, row]), np.append(posterior.g, 0.0), noise=False)
         traces.append(np.trace(contrasts @ after.covariance @ contrasts.T))
     assert choose(posterior, candidates, 1)[0] == np.argmin(traces)

@@ -111,6 +111,7 @@ def test_opinions_are_weighed_between_the_two(first, second):
     share, rest = weighed(alone, other).shapley_values
     assert share + rest == pytest.approx(1.0)
     assert 0.0 <= share <= 1.0
+    assert np.sum((first + share * (second - first)) ** 2) <= np.sum(first**2)
 
 
 @given(numbers, numbers)
@@ -143,7 +144,7 @@ def growing(seed, n=N):
 def test_games_that_level_off_come_out_better_and_others_no_worse(monkeypatch):
     """Geometric means over 20 games each of the errors with it over those without.
 
-    Of games that level off at both ends at most 0.4, at the lower or the upper end at most 0.8, of noise at most 1.15.
+    Of games that level off at both ends at most 0.4, at the lower or the upper end at most 0.8, of noise at most 1.1.
     """
     rng = np.random.default_rng(0)
     kinds = [
@@ -159,4 +160,4 @@ def test_games_that_level_off_come_out_better_and_others_no_worse(monkeypatch):
     assert both_ends < 0.4
     assert lower_end < 0.8
     assert upper_end < 0.8
-    assert noise < 1.15
+    assert noise < 1.1
