@@ -219,6 +219,13 @@ def test_a_script_that_measures_runs(script, folder):
     assert done.stdout
 
 
+def test_the_examples_in_scripts_hold():
+    scripts = [path for path in (ROOT / "benchmarks").glob("*.py") if ">>>" in path.read_text(encoding="utf-8")]
+    assert scripts
+    done = subprocess.run([sys.executable, "-m", "doctest", *scripts], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_pictures_of_the_readme_are_drawn(tmp_path, monkeypatch, capsys):
     names = runpy.run_path(str(DOCS / "pictures.py"))
     monkeypatch.setitem(names["main"].__globals__, "FOLDER", tmp_path / "docs" / "images")
