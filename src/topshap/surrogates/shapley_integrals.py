@@ -85,21 +85,16 @@ def odd_product_prior(rho: Values) -> Matrix:
 
     1 / l^2 is the integral of -log(t) t^(l-1); nodes that crowd towards 0 take care of the logarithm.
     """
-    n = len(rho)
     nodes, weights = unit_nodes(32)
-    total = np.zeros((n, n))
-    diagonal = np.zeros(n)
-    for node, weight in zip((nodes**5).tolist(), (weights * 5.0 * nodes**4).tolist(), strict=True):
-        log_weight = -np.log(node) * weight
-        plus, minus = 1.0 + node * rho, 1.0 - node * rho
-        all_plus, all_minus = plus.prod(), minus.prod()
-        # With i and j in T, the other players make an odd set; with i alone on the diagonal, an even one.
-        others = all_plus / np.outer(plus, plus) - all_minus / np.outer(minus, minus)
-        total += (log_weight * node / 2.0) * others
-        diagonal += (log_weight / 2.0) * (all_plus / plus + all_minus / minus)
-    total *= np.outer(rho, rho)
-    np.fill_diagonal(total, diagonal * rho)
-    return 4.0 * total
+    log_weights = -np.log(nodes**5) * weights * 5.0 * nodes**4
+    t = nodes[:, None] ** 5
+    plus, minus = 1.0 + t * rho, 1.0 - t * rho
+    all_plus, all_minus = log_weights * plus.prod(axis=1), log_weights * minus.prod(axis=1)
+    # With i and j in T, the other players make an odd set; with i alone on the diagonal, an even one.
+    others = (t * all_plus[:, None] / plus).T @ (1.0 / plus) - (t * all_minus[:, None] / minus).T @ (1.0 / minus)
+    total = np.outer(rho, rho) * others
+    np.fill_diagonal(total, rho * (all_plus @ (1.0 / plus) + all_minus @ (1.0 / minus)))
+    return 2.0 * total
 
 
 def pair_functional(signs: Matrix) -> Matrix:

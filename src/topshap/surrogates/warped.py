@@ -27,14 +27,13 @@ from topshap.surrogates.hyperparameters import even_kernel, fit, observe
 if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
-MARGINS = ((0.005, 0.005), (0.01, 1.0), (1.0, 0.01))
+MARGINS = ((0.005, 0.005), (0.0005, 0.0005), (0.01, 3.0), (3.0, 0.01), (0.1, 0.1))
 """How far below and above the values seen the bounds lie, in parts of their range: values may level off at both ends,
-at the lower one, or at the upper one."""
+more so or less, or only at the lower or the upper one."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
-FITTED_TO, FIRST_FIT, REFIT = 100, 10, 5
-"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margins and with
-others."""
+FITTED_TO, ITERATIONS = 100, 5
+"""The hyper-parameters are fitted to at most so many pairs, for so many iterations from those of the game itself."""
 
 
 class Warp(NamedTuple):
@@ -80,7 +79,7 @@ class WarpedProcess:
     rows
         The pairs that the hyper-parameters are fitted to.
     start
-        Hyper-parameters to start from, those of another curve.
+        Hyper-parameters to start from, those that fit the game as it is; None for what is usual.
     """
 
     def __init__(
@@ -92,10 +91,9 @@ class WarpedProcess:
         self._unit, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
         even = (even - self._level) / self._unit
         data = observe(x, odd / self._unit, even)
-        iterations = FIRST_FIT if start is None else REFIT
-        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
+        kernel, parameters = fit(data, rows, own=True, iterations=ITERATIONS, start=start)
         self._odd = Conditioned(kernel, x, data.g)
-        self._even = Conditioned(even_kernel(data, self.parameters), x, even)
+        self._even = Conditioned(even_kernel(data, parameters), x, even)
 
     def left_out(self, rows: Players) -> tuple[Values, Values]:
         """Return (v(x) - v(-x)) / 2 of some of the pairs, each predicted from all others, and the variances of f."""
@@ -124,18 +122,31 @@ class WarpedProcess:
 def times_product_kernel(weights: Values, relevance: Values) -> Values:
     """Return the sum over all coalitions y of exp(sum_i a_i (x_i y_i - 1)) times the weight of y, for all x.
 
-    The kernel is a product over the players, so it is applied player by player.
+    The kernel is a product over the players, so it is applied to one half of them after the other.
 
     Examples
     --------
     >>> times_product_kernel(np.array([1.0, 0.0]), np.array([np.log(2.0)]))
     array([1.  , 0.25])
     """
-    result = weights
-    for player, other_side in enumerate(np.exp(-2.0 * relevance)):
-        without, inside = np.moveaxis(result.reshape(-1, 2, 2**player), 1, 0)
-        result = np.stack([without + other_side * inside, other_side * without + inside], axis=1).ravel()
-    return result
+    half = len(relevance) // 2
+    first, others = product_kernel(relevance[:half]), product_kernel(relevance[half:])
+    return np.asarray(others @ weights.reshape(len(others), len(first)) @ first).ravel()
+
+
+def product_kernel(relevance: Values) -> Matrix:
+    """Return exp(sum_i a_i (x_i y_i - 1)) for all coalitions x and y.
+
+    Examples
+    --------
+    >>> product_kernel(np.array([np.log(2.0)]))
+    array([[1.  , 0.25],
+           [0.25, 1.  ]])
+    """
+    kernel = np.ones((1, 1))
+    for other_side in np.exp(-2.0 * relevance):
+        kernel = np.kron([[1.0, other_side], [other_side, 1.0]], kernel)
+    return kernel
 
 
 def signed_sums(effects: Values) -> Values:
@@ -160,22 +171,28 @@ class Opinion(NamedTuple):
 
 
 def warped_opinions(
-    x: Matrix, values: Values, opposites: Values, left_out: Players, rng: np.random.Generator
+    x: Matrix,
+    values: Values,
+    opposites: Values,
+    left_out: Players,
+    rng: np.random.Generator,
+    *,
+    start: Values | None = None,
 ) -> list[Opinion]:
     """Return what processes on the warped values say; nothing where there is too much to list or nothing to learn.
 
-    `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of.
+    `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of; `start`
+    are the hyper-parameters that fit the game as it is.
     """
     m, n = x.shape
     if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp([values, opposites]) > 0.0:
         return []
     odd = (values[left_out] - opposites[left_out]) / 2.0
     rows = rng.permutation(m)[:FITTED_TO]
-    opinions, start = [], None
+    opinions = []
     for margins in MARGINS:
         warp = Warp.around(np.concatenate([values, opposites]), margins)
         process = WarpedProcess(warp, x, values, opposites, rows=rows, start=start)
-        start = process.parameters if start is None else start
         predicted, variance = process.left_out(left_out)
         table = process.predict_all(float(np.median(variance)))
         table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
