@@ -10,7 +10,8 @@ errors averaged over budgets.
 
 The best of the three rivals is chosen anew wherever a ratio is formed: as "luckiest rival" by the runs that count,
 which favours it, since the smallest of three measured errors is smaller than the error that any of them can be expected
-to have; as "best rival" by one half of the runs, and then measured in the other.
+to have; as "best rival" by one half of the runs, and then measured in the other, which favours odd-gp a little, since
+with few runs it is not always the best that is chosen. The truth lies between the two.
 
 For odd-gp, it also prints how often 95% intervals of differences across the border of the top k hold the truth, and how
 often the set is right when it says it is p sure.
