@@ -2,11 +2,11 @@
 
     python benchmarks/fixed_budget.py --games DIR [--prototype FILE] [--half judge]
 
-DIR/FAMILY/*.npz are complete games. Parameters were tuned on every second game of each family (``--half tune``); the
-others (``--half judge``) were never looked at while tuning. For every budget and family it prints the mean
-inclusion-exclusion error as a part of the range of the Shapley values, and the geometric mean over games of the ratio
-of odd-gp's error to the others', with 0.001 of the range added to both; at the end, also with one ratio a game, of the
-errors averaged over budgets.
+DIR/FAMILY/*.npz are complete games. Parameters were tuned on every second game of each family (``--half tune``), not on
+the others (``--half judge``), which earlier versions were judged by as well. For every budget and family it prints the
+mean inclusion-exclusion error as a part of the range of the Shapley values, and the geometric mean over games of the
+ratio of odd-gp's error to the others', with 0.001 of the range added to both; at the end, also with one ratio a game, of
+the errors averaged over budgets.
 
 The best of the three rivals is chosen anew wherever a ratio is formed: as "luckiest rival" by the runs that count,
 which favours it, since the smallest of three measured errors is smaller than the error that any of them can be expected

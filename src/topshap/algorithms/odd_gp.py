@@ -151,9 +151,7 @@ def by_all_opinions(surrogate: OddSurrogate, pairs: Pairs, rng: np.random.Genera
     """
     values, covariance = surrogate.shapley_values()
     rows, residuals, _ = surrogate.posterior.left_out
-    if is_perfect(residuals):
-        return values, covariance
-    others = warped_opinions(pairs.x, pairs.values, pairs.opposites, rows, rng, start=surrogate.parameters)
+    others = [] if is_perfect(residuals) else warped_opinions(pairs.x, pairs.values, pairs.opposites, rows, rng)
     if not others:
         return values, covariance
     best = reduce(weighed, others, Opinion(values, surrogate.unit * residuals))

@@ -37,8 +37,7 @@ class OddSurrogate:
 
     def __init__(self, rng: np.random.Generator, *, noise: bool = False, max_pairs: int = MAX_PAIRS) -> None:
         self._rng, self._noise, self._max_pairs = rng, noise, max_pairs
-        self.parameters: Values | None = None
-        """The hyper-parameters, None before anything is learned."""
+        self._parameters: Values | None = None
         self.unit = 1.0
         """The root mean square of g, in which the posterior counts."""
         self._rest: tuple[Matrix, Values]
@@ -62,7 +61,7 @@ class OddSurrogate:
         rows = np.arange(m)
         if m > at_most:
             rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: at_most - 1]])
-        kernel, self.parameters = fit(data, rows, own=with_even, iterations=iterations, start=self.parameters)
+        kernel, self._parameters = fit(data, rows, own=with_even, iterations=iterations, start=self._parameters)
         self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
 
     def shapley_values(self) -> tuple[Values, Matrix]:

@@ -27,13 +27,14 @@ from topshap.surrogates.hyperparameters import even_kernel, fit, observe
 if TYPE_CHECKING:
     from topshap.typing import Matrix, Players, Values
 
-MARGINS = ((0.005, 0.005), (0.0005, 0.0005), (0.01, 3.0), (3.0, 0.01), (0.1, 0.1))
+MARGINS = ((0.005, 0.005), (0.01, 1.0), (1.0, 0.01))
 """How far below and above the values seen the bounds lie, in parts of their range: values may level off at both ends,
-more so or less, or only at the lower or the upper one."""
+at the lower one, or at the upper one."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
-FITTED_TO, ITERATIONS = 100, 5
-"""The hyper-parameters are fitted to at most so many pairs, for so many iterations from those of the game itself."""
+FITTED_TO, FIRST_FIT, REFIT = 100, 10, 5
+"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margins and with
+others."""
 
 
 class Warp(NamedTuple):
@@ -79,7 +80,7 @@ class WarpedProcess:
     rows
         The pairs that the hyper-parameters are fitted to.
     start
-        Hyper-parameters to start from, those that fit the game as it is; None for what is usual.
+        Hyper-parameters to start from, those of another curve.
     """
 
     def __init__(
@@ -91,9 +92,10 @@ class WarpedProcess:
         self._unit, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
         even = (even - self._level) / self._unit
         data = observe(x, odd / self._unit, even)
-        kernel, parameters = fit(data, rows, own=True, iterations=ITERATIONS, start=start)
+        iterations = FIRST_FIT if start is None else REFIT
+        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
         self._odd = Conditioned(kernel, x, data.g)
-        self._even = Conditioned(even_kernel(data, parameters), x, even)
+        self._even = Conditioned(even_kernel(data, self.parameters), x, even)
 
     def left_out(self, rows: Players) -> tuple[Values, Values]:
         """Return (v(x) - v(-x)) / 2 of some of the pairs, each predicted from all others, and the variances of f."""
@@ -171,28 +173,22 @@ class Opinion(NamedTuple):
 
 
 def warped_opinions(
-    x: Matrix,
-    values: Values,
-    opposites: Values,
-    left_out: Players,
-    rng: np.random.Generator,
-    *,
-    start: Values | None = None,
+    x: Matrix, values: Values, opposites: Values, left_out: Players, rng: np.random.Generator
 ) -> list[Opinion]:
     """Return what processes on the warped values say; nothing where there is too much to list or nothing to learn.
 
-    `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of; `start`
-    are the hyper-parameters that fit the game as it is.
+    `x` are pairs as signs, the first that of the grand coalition; `left_out` are those to say the residuals of.
     """
     m, n = x.shape
     if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp([values, opposites]) > 0.0:
         return []
     odd = (values[left_out] - opposites[left_out]) / 2.0
     rows = rng.permutation(m)[:FITTED_TO]
-    opinions = []
+    opinions, start = [], None
     for margins in MARGINS:
         warp = Warp.around(np.concatenate([values, opposites]), margins)
         process = WarpedProcess(warp, x, values, opposites, rows=rows, start=start)
+        start = process.parameters if start is None else start
         predicted, variance = process.left_out(left_out)
         table = process.predict_all(float(np.median(variance)))
         table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
