@@ -5,8 +5,8 @@
 DIR/FAMILY/*.npz are complete games. Parameters were tuned on every second game of each family (``--half tune``), not on
 the others (``--half judge``), which earlier versions were judged by as well. For every budget and family it prints the
 mean inclusion-exclusion error as a part of the range of the Shapley values, and the geometric mean over games of the
-ratio of odd-gp's error to the others', with 0.001 of the range added to both; at the end, also with one ratio a game, of
-the errors averaged over budgets.
+ratio of odd-gp's error to the others', with 0.001 of the range added to both; at the end, also with one ratio a game,
+of the errors averaged over budgets.
 
 The best of the three rivals is chosen anew wherever a ratio is formed: as "luckiest rival" by the runs that count,
 which favours it, since the smallest of three measured errors is smaller than the error that any of them can be expected
