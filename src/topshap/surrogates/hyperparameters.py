@@ -87,13 +87,14 @@ class Objective:
         total = a.sum()
         exponent = (x * a) @ x.T
         grow, shrink = np.exp(exponent - total), np.exp(-exponent - total)
+        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), so that nothing overflows
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))
         linear = np.exp(parameters[LINEAR])
         for observed, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
-            kernel, other = grow - sign * shrink, grow + sign * shrink
+            kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
             norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
             scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
             covariance = (scale / norm) * kernel + (linear * self._alike if sign > 0 else self._constant)
@@ -125,9 +126,10 @@ def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | Non
     if failed:
         return np.inf, None
     solved, _ = linalg.lapack.dpotrs(factor, observed, lower=1)
-    inverse = inverse_of(factor)
-    value = observed @ solved / 2.0 + np.log(np.diag(factor)).sum()
-    return value, (inverse - np.outer(solved, solved)) / 2.0
+    slope = inverse_of(factor)
+    slope -= np.outer(solved, solved)
+    slope /= 2.0
+    return observed @ solved / 2.0 + np.log(np.diag(factor)).sum(), slope
 
 
 def relevances(parameters: Values, main_effects: Values) -> Values:
