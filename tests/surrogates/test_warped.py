@@ -11,7 +11,8 @@ import topshap
 from topshap.algorithms import odd_gp
 from topshap.coalitions import from_ids, to_ids
 from topshap.exact import shapley_from_table
-from topshap.surrogates.warped import MAX_PAIRS, Opinion, Warp, WarpedProcess, warped_opinions, weighed
+from topshap.surrogates import warped
+from topshap.surrogates.warped import MAX_PAIRS, Opinion, Warp, WarpedProcess, curves, warped_opinions, weighed
 
 N = 10
 
@@ -40,6 +41,29 @@ def test_a_warp_goes_back_to_where_it_came_from():
 def test_values_that_differ_by_rounding_errors_have_finite_logits():
     values = 1e9 + np.array([0.0, 1.0, 2.0]) * np.spacing(1e9)
     assert np.isfinite(Warp.around(values, (0.005, 0.005)).warp(values)).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        ([0.003, 0.02, 0.05], (0.0, 1.0)),
+        ([0.0, 0.5, 1.0], (0.0, 1.0)),
+        ([1e-9, 3e-8, 5e-8], (0.0, 1.0)),
+        ([-0.99, 0.1, 0.6], (-1.0, 1.0)),
+        ([-0.2, 0.3, 0.98], (-1.0, 1.0)),
+    ],
+)
+def test_probabilities_and_scores_have_the_usual_bounds(values, bounds):
+    first = curves(np.array(values))[0]
+    assert (first.least, first.least + first.spread) == bounds
+    logits = first.warp(np.array(values))
+    assert np.isfinite(logits).all()
+    assert first.back(logits, 0.0) == pytest.approx(values, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("values", [[0.4, 0.5, 0.6], [-0.1, 0.0, 0.2], [0.01, 0.5, 1.1], [-1.1, 0.0, 1.0], [3.0, 5.0]])
+def test_other_values_have_bounds_of_their_own(values):
+    assert curves(np.array(values)) == [Warp.around(np.array(values), margins) for margins in warped.MARGINS]
 
 
 @pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (-2.0, 1.0), (3.0, 4.0)])
@@ -161,3 +185,19 @@ def test_games_that_level_off_come_out_better_and_others_no_worse(monkeypatch):
     assert lower_end < 0.8
     assert upper_end < 0.8
     assert noise < 1.1
+
+
+def test_the_usual_bounds_make_probabilities_come_out_better(monkeypatch):
+    """Geometric mean over 20 games of small probabilities, and of large ones, of the errors with them over without.
+
+    At most 0.4; over 200 games of either kind it was 0.15 and 0.13.
+    """
+    rng = np.random.default_rng(0)
+    weights, n = rng.normal(0.0, 2.0, (20, N)), N
+    small = [expit(from_ids(np.arange(2**n), n) @ weight - 8.0) for weight in weights]
+    tables = [*small, *(1.0 - table for table in small)]
+    with_them = [root_mean_square_error(table, seed) for seed, table in enumerate(tables)]
+    monkeypatch.setattr(warped, "USUAL_BOUNDS", ())
+    without = [root_mean_square_error(table, seed) for seed, table in enumerate(tables)]
+    logs = np.log(np.array(with_them) / np.array(without)).reshape(2, 20)
+    assert (np.exp(logs.mean(axis=1)) < 0.4).all()

@@ -3,10 +3,14 @@
 A probability, an accuracy or a score between two bounds levels off near them, and so players interact who would not
 otherwise. Warped,
 
-    f(S) = logit((v(S) - low) / width),   with bounds beyond the values seen: a little, or far where nothing levels off,
+    f(S) = logit((v(S) - low) / width),
 
-such games are smoother, often almost additive. The odd and the even part of f are predicted like those of v; their sum,
-warped back, predicts v. Its Shapley values have no closed form: all coalitions are listed, so it is for small games.
+such games are smoother, often almost additive. The bounds are those of a probability, or of a score between -1 and 1,
+where the values are between them and come close to one; then the smallest of them tell as much as those in the middle.
+Elsewhere they lie beyond the values seen: a little, or far where nothing levels off.
+
+The odd and the even part of f are predicted like those of v; their sum, warped back, predicts v. Its Shapley values
+have no closed form: all coalitions are listed, so it is for small games.
 
 Whether it helps, the pairs say: each is predicted from all others in every way, and the opinions are weighed so that
 the errors of the weighed prediction are small (stacking).
@@ -30,15 +34,20 @@ if TYPE_CHECKING:
 MARGINS = ((0.005, 0.005), (0.01, 1.0), (1.0, 0.01))
 """How far below and above the values seen the bounds lie, in parts of their range: values may level off at both ends,
 at the lower one, or at the upper one."""
+USUAL_BOUNDS = ((0.0, 1.0), (-1.0, 1.0))
+"""Of probabilities and of scores."""
+CLOSE, SLACK = 0.1, 1e-4
+"""Usual bounds are taken for those of a game if one of its values is so close to one of them; and they are moved out by
+so much, since a value may lie on them. Both in parts of the range of the values seen."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
-FITTED_TO, FIRST_FIT, REFIT = 100, 10, 5
-"""The hyper-parameters are fitted to at most so many pairs, for so many iterations with the first margins and with
+FITTED_TO, FIRST_FIT, REFIT = 100, 20, 5
+"""The hyper-parameters are fitted to at most so many pairs, for so many iterations for the first curve and for
 others."""
 
 
 class Warp(NamedTuple):
-    """The logistic curve between two bounds that lie beyond some values by parts of their range."""
+    """The logistic curve between two bounds that lie beyond some values, or others, by parts of their range."""
 
     least: float
     spread: float
@@ -64,6 +73,24 @@ class Warp(NamedTuple):
         """Return the expected value where f is normal (MacKay's approximation)."""
         between = expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
         return np.asarray(self.least + self.spread * (self._width * between - self.below))
+
+
+def curves(values: Values) -> list[Warp]:
+    """Return the curves that values of a game may follow.
+
+    Examples
+    --------
+    >>> [warp.least for warp in curves(np.array([0.01, 0.4, 0.9]))]
+    [0.0, 0.01]
+    """
+    around = [Warp.around(values, margins) for margins in MARGINS]
+    least, largest = float(values.min()), float(values.max())
+    spread = largest - least
+    for low, high in USUAL_BOUNDS:
+        if low <= least and largest <= high and min(least - low, high - largest) <= CLOSE * spread:
+            slack = SLACK * spread / (high - low)
+            return [Warp(low, high - low, slack, slack), around[0]]
+    return around
 
 
 class WarpedProcess:
@@ -185,8 +212,7 @@ def warped_opinions(
     odd = (values[left_out] - opposites[left_out]) / 2.0
     rows = rng.permutation(m)[:FITTED_TO]
     opinions, start = [], None
-    for margins in MARGINS:
-        warp = Warp.around(np.concatenate([values, opposites]), margins)
+    for warp in curves(np.concatenate([values, opposites])):
         process = WarpedProcess(warp, x, values, opposites, rows=rows, start=start)
         start = process.parameters if start is None else start
         predicted, variance = process.left_out(left_out)
