@@ -21,9 +21,9 @@ For a fixed confidence
 What it rests on
 ----------------
 ``benchmarks/fixed_budget.py --runs 20`` (2): on 33 complete games, half of those there are, with budgets from 50 to
-2000 and k = 1, 3, 5, 7, `odd-gp` has 0.25 of the error of `kernelshap`, 0.31 of that of `greedy-cmcs` and 0.10 of that
+2000 and k = 1, 3, 5, 7, `odd-gp` has 0.24 of the error of `kernelshap`, 0.31 of that of `greedy-cmcs` and 0.10 of that
 of `stratified-svarm` (geometric means over games and budgets); 0.37 of that of the one of them that did best on a game
-and budget, 0.35 if that one is chosen by half of the runs and measured in the others (0.33 and 0.31 with one ratio a
+and budget, 0.34 if that one is chosen by half of the runs and measured in the others (0.32 and 0.31 with one ratio a
 game, of the errors averaged over budgets); and in no family and budget more than `kernelshap`.
 
 ``benchmarks/large_games.py`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations each, 0.2 of the
