@@ -6,8 +6,9 @@ otherwise. Warped,
     f(S) = logit((v(S) - low) / width),
 
 such games are smoother, often almost additive. The bounds are those of a probability, or of a score between -1 and 1,
-where the values are between them and come close to one; then the smallest of them tell as much as those in the middle.
-Elsewhere they lie beyond the values seen: a little, or far where nothing levels off.
+where all values lie between them and some come close; then the smallest tell as much as those in the middle. A value on
+a bound says that it is none of these: what a model is sure of has no logit, but a game may be made to begin at 0 and to
+end at 1. Elsewhere the bounds lie beyond the values seen: a little, or far where nothing levels off.
 
 The odd and the even part of f are predicted like those of v; their sum, warped back, predicts v. Its Shapley values
 have no closed form: all coalitions are listed, so it is for small games.
@@ -37,8 +38,8 @@ at the lower one, or at the upper one."""
 USUAL_BOUNDS = ((0.0, 1.0), (-1.0, 1.0))
 """Of probabilities and of scores."""
 CLOSE, SLACK = 0.1, 1e-4
-"""Usual bounds are taken for those of a game if one of its values is so close to one of them; and they are moved out by
-so much, since a value may lie on them. Both in parts of the range of the values seen."""
+"""Usual bounds are taken for those of a game if a value is so close to one of them; and they are moved out by so much,
+since values next to them differ by rounding errors. Both in parts of the range of the values seen."""
 MAX_PLAYERS, MAX_PAIRS = 16, 1000
 """Games that are listed, and pairs that are listened to."""
 FITTED_TO, FIRST_FIT, REFIT = 100, 20, 5
@@ -47,7 +48,7 @@ others."""
 
 
 class Warp(NamedTuple):
-    """The logistic curve between two bounds that lie beyond some values, or others, by parts of their range."""
+    """The logistic curve between two bounds that lie beyond an interval by parts of its length."""
 
     least: float
     spread: float
@@ -76,7 +77,7 @@ class Warp(NamedTuple):
 
 
 def curves(values: Values) -> list[Warp]:
-    """Return the curves that values of a game may follow.
+    """Return the curves that the values of a game may follow, the most likely first.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def curves(values: Values) -> list[Warp]:
     least, largest = float(values.min()), float(values.max())
     spread = largest - least
     for low, high in USUAL_BOUNDS:
-        if low <= least and largest <= high and min(least - low, high - largest) <= CLOSE * spread:
+        if low < least and largest < high and min(least - low, high - largest) <= CLOSE * spread:
             slack = SLACK * spread / (high - low)
             return [Warp(low, high - low, slack, slack), around[0]]
     return around
