@@ -98,7 +98,7 @@ $(VENV)/.cluster: $(VENV)/.test
 	touch $@
 
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/oracle tests/bench tests/test_how_to.py -rA --show-capture=stdout
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/evaluation tests/bench tests/test_how_to.py -rA --show-capture=stdout
 
 large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
 	$(BIN)/python benchmarks/large_games.py
@@ -108,7 +108,7 @@ $(VENV)/.peers: $(VENV)/.test
 	touch $@
 
 peers: $(VENV)/.peers ## values next to those of shap and shapiq, for xgboost too
-	OMP_NUM_THREADS=1 $(BIN)/pytest tests/test_peers.py
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/interop/test_peers.py
 
 $(VENV)/.heavy: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,heavy]'

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import topshap
-from topshap.ledger import Ledger
+from topshap.core.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.typing import Coalition, Coalitions, Values
+    from topshap.core.typing import Coalition, Coalitions, Values
 
 REPEATS = 5
 

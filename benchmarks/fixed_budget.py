@@ -36,13 +36,13 @@ import numpy as np
 
 import topshap
 from topshap.games import TableGame
-from topshap.metrics import binary_precision, inclusion_exclusion_error
+from topshap.reference.metrics import binary_precision, inclusion_exclusion_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from topshap.typing import Matrix, Values
+    from topshap.core.typing import Matrix, Values
 
 OURS = "odd-gp"
 RIVALS = ("kernelshap", "stratified-svarm", "greedy-cmcs")
@@ -117,7 +117,7 @@ def run_cell(cell: Cell, runs: int) -> Outcome:
     return Outcome(by_run, (time.process_time() - start) / len(errors), covered, confident)
 
 
-def border_coverage(top: topshap.TopK, exact: topshap.typing.Values, depth: int = 2) -> list[bool]:
+def border_coverage(top: topshap.TopK, exact: topshap.core.typing.Values, depth: int = 2) -> list[bool]:
     """Say for players next to the border whether 95% intervals of their differences hold the truth."""
     order = np.argsort(-top.estimates, kind="stable")
     covariance = top.covariance

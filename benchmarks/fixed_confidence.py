@@ -27,12 +27,12 @@ from scipy.stats import binomtest
 
 import topshap
 from topshap.bench.summary import circumstances
-from topshap.metrics import inclusion_exclusion_error
+from topshap.reference.metrics import inclusion_exclusion_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from topshap.typing import Game, Values
+    from topshap.core.typing import Game, Values
 
 
 class Cell(NamedTuple):

@@ -33,7 +33,7 @@ from topshap.games import UnanimityGame
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 K = 5
 PUBLISHED = "cmcs@k"

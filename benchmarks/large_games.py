@@ -29,17 +29,17 @@ from scipy.special import expit
 from tree_surrogates import least_squares
 
 import topshap
-from topshap.coalitions import with_complements
-from topshap.designs.pairs import draw_pairs
+from topshap.algorithms.odd_gp.designs import draw_pairs
+from topshap.algorithms.odd_gp.integrals import unit_nodes
+from topshap.core.coalitions import with_complements
 from topshap.games import UnanimityGame
-from topshap.metrics import inclusion_exclusion_error, mean_squared_error
-from topshap.surrogates.shapley_integrals import unit_nodes
+from topshap.reference.metrics import inclusion_exclusion_error, mean_squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
     class KnownGame(Protocol):
         """A game whose Shapley values are known."""

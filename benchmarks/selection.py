@@ -36,8 +36,8 @@ from tqdm.auto import tqdm
 
 from topshap import TopKSelector
 from topshap.datasets import load_dataset
-from topshap.games.frames import as_table
 from topshap.games.retraining import ordinal
+from topshap.games.tables.frames import as_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def load(name: str, folder: Path | None) -> tuple[NDArray[np.float64], NDArray[A
         return X, y, "classification"
     frame, target, task = load_dataset(name, folder=folder)
     y = np.asarray(target, dtype=np.float64) if task == "regression" else np.unique(target, return_inverse=True)[1]
-    return ordinal(as_table("X", frame, owner=name)), y, task
+    return ordinal(as_table("X", frame)), y, task
 
 
 def selector(name: str, run: Run, task: str, model: Any, n_features: int) -> Any:

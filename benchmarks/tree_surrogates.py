@@ -31,17 +31,17 @@ import numpy as np
 from fixed_budget import ADDED, BUDGETS, KS, OURS, Cell, load_game
 
 import topshap
-from topshap.coalitions import from_ids, to_ids, with_complements
-from topshap.designs.pairs import draw_pairs
-from topshap.exact import shapley_from_table
-from topshap.metrics import inclusion_exclusion_error, mean_squared_error
-from topshap.statistics.regression import efficient_least_squares
+from topshap.algorithms.odd_gp.designs import draw_pairs
+from topshap.core.coalitions import from_ids, to_ids, with_complements
+from topshap.core.tables import shapley_from_table
+from topshap.reference.metrics import inclusion_exclusion_error, mean_squared_error
+from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from topshap.core.typing import Coalitions, Players, Values
     from topshap.games import TableGame
-    from topshap.typing import Coalitions, Players, Values
 
 HALVES = {"tune": slice(0, None, 2), "judge": slice(1, None, 2), "all": slice(None)}
 TARGET = 0.8

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import settings
 
 from topshap.algorithms import Task
-from topshap.coalitions import from_ids, keys
+from topshap.core.coalitions import from_ids, keys
+from topshap.core.ledger import Ledger
 from topshap.games import TableGame
-from topshap.ledger import Ledger
 
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("topshap")

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
+from topshap.core.errors import ParameterError
 from topshap.datasets import FOLDER_VARIABLE, NAMES, load_dataset
-from topshap.errors import ParameterError
 
 FEATURES = {"adult": 14, "bank-marketing": 16, "bike-sharing": 15, "german-credit": 20, "titanic": 11}
 TARGET = {

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from topshap import Explainer
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 

@@ -5,9 +5,9 @@ import pytest
 
 import topshap
 from topshap.algorithms import ALGORITHMS, Algorithm
-from topshap.errors import GameError, ParameterError
-from topshap.statistics.standing import KnownStanding
-from topshap.stopping import GUARANTEES, SeparatedBorder
+from topshap.core.errors import GameError, ParameterError
+from topshap.core.standing import KnownStanding
+from topshap.core.stopping import GUARANTEES, SeparatedBorder
 
 GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
 

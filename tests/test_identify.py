@@ -8,8 +8,8 @@ import pytest
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.errors import EvaluationError, GameError, ParameterError
-from topshap.exact import shapley_values
+from topshap.core.errors import EvaluationError, GameError, ParameterError
+from topshap.reference.exact import shapley_values
 
 
 def never(coalitions):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 from topshap.games import AdditiveGame, TableGame
-from topshap.metrics import inclusion_exclusion_error
+from topshap.reference.metrics import inclusion_exclusion_error
 
 ABLE = [name for name, kind in ALGORITHMS.items() if "magnitude" in kind.ranks_by]
 NOT_ABLE = sorted(set(ALGORITHMS) - set(ABLE))
@@ -21,7 +21,7 @@ WEIGHTS = np.array([0.5, -4.0, 1.0, 3.0, -0.2, 0.1, -2.0, 0.0])
 def mixed_game(seed, n=8, rough=0.1):
     """Weights of both signs, interactions of two, and some noise."""
     rng = np.random.default_rng(seed)
-    x = topshap.coalitions.from_ids(np.arange(2**n), n)
+    x = topshap.core.coalitions.from_ids(np.arange(2**n), n)
     interactions = np.triu(rng.normal(size=(n, n)), 1) * 0.5
     return TableGame(x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + rough * rng.normal(size=2**n))
 
@@ -48,7 +48,7 @@ def test_the_largest_are_found_whatever_their_sign(algorithm):
 @given(st.integers(0, 10**6), st.sampled_from(["auto", "cmcs", "kernelshap", "stratified-svarm"]))
 def test_a_game_and_its_negative_have_the_same_top(seed, algorithm):
     game = mixed_game(seed)
-    negative = TableGame(-game(topshap.coalitions.from_ids(np.arange(2**8), 8)))
+    negative = TableGame(-game(topshap.core.coalitions.from_ids(np.arange(2**8), 8)))
     one, other = (by_magnitude(g, algorithm=algorithm, random_state=seed) for g in (game, negative))
     assert one.players.tolist() == other.players.tolist()
     assert one.confidence == pytest.approx(other.confidence, abs=0.04, nan_ok=True)  # draws: five standard deviations

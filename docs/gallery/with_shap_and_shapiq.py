@@ -24,9 +24,9 @@ shap.plots.waterfall(explanation, show=False)
 plt.savefig("with_shap_and_shapiq.png", dpi=150, bbox_inches="tight")
 
 # shapiq: its exact computer on topshap's game, and topshap's algorithm behind its approximators' interface.
-theirs = topshap.games.to_shapiq(game)
+theirs = topshap.interop.to_shapiq(game)
 exact = shapiq.ExactComputer(theirs, n_players=10)("SV", order=1)
-found = topshap.adapters.ShapiqApproximator(n=10, k=3, random_state=0).approximate(100, theirs)
+found = topshap.interop.ShapiqApproximator(n=10, k=3, random_state=0).approximate(100, theirs)
 largest = max(abs(exact[(i,)] - found[(i,)]) for i in range(10))
 print(f"shapiq: largest difference from the exact values {largest:.2f}, after {found.estimation_budget} evaluations")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topshap import adapters, datasets, errors, exact, games, metrics, show, stopping, theory
-from topshap.aidentify import aidentify
-from topshap.errors import (
+from topshap import datasets, games, interop, show
+from topshap.core import errors, stopping
+from topshap.core.bindings import bind
+from topshap.core.errors import (
     EvaluationError,
     GameError,
     ParameterError,
@@ -16,18 +17,33 @@ from topshap.errors import (
     StoreWarning,
     TopshapError,
 )
+from topshap.core.race import Race
+from topshap.core.result import TopK
+from topshap.entrypoints import aidentify, identify
+from topshap.evaluation import Oracle, Store
 from topshap.explainer import Explainer
-from topshap.exports.json import load
-from topshap.identify import identify
-from topshap.oracle import Oracle, Store
-from topshap.race import Race
-from topshap.result import TopK
+from topshap.interop.json import load
+from topshap.reference import exact, metrics, theory
 
 if TYPE_CHECKING:
     from topshap import algorithms
-    from topshap.selection import TopKSelector
+    from topshap.selector import TopKSelector
 
 __version__ = "0.1.0"
+
+bind(
+    pick_algorithm="topshap.algorithms.registry:pick_algorithm",
+    make_algorithm="topshap.algorithms.registry:make",
+    text_leaderboard="topshap.show.text:text_leaderboard",
+    headline="topshap.show.wording:headline",
+    describe_promise="topshap.show.wording:in_words",
+    plot="topshap.show:leaderboard",
+    notebook_html="topshap.show.notebook:notebook_html",
+    to_html="topshap.show.report:to_html",
+    to_shap="topshap.interop.shap:to_shap",
+    to_shapiq="topshap.interop.shapiq_export:to_shapiq",
+    save="topshap.interop.json:save",
+)
 
 __all__ = [
     "EvaluationError",
@@ -44,7 +60,6 @@ __all__ = [
     "TopKSelector",
     "TopshapError",
     "__version__",
-    "adapters",
     "aidentify",
     "algorithms",
     "datasets",
@@ -52,6 +67,7 @@ __all__ = [
     "exact",
     "games",
     "identify",
+    "interop",
     "load",
     "metrics",
     "show",
@@ -64,7 +80,7 @@ def __getattr__(name: str) -> Any:
     if name == "algorithms":  # with most of scipy, which takes longer to import than all of topshap
         return import_module("topshap.algorithms")
     if name == "TopKSelector":  # a scikit-learn class, so scikit-learn is imported only by those who use it
-        from topshap.selection import TopKSelector  # noqa: PLC0415 - loaded when asked for
+        from topshap.selector import TopKSelector  # noqa: PLC0415 - loaded when asked for
 
         return TopKSelector
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

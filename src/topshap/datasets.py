@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from topshap._extras import import_extra
-from topshap._validation import check_choice
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def load_dataset(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     >>> X.shape, task
     ((442, 10), 'regression')
     """
-    check_choice("name", name, NAMES, owner="load_dataset")
+    check_choice("name", name, NAMES)
     if name in _SHIPPED:
         datasets = import_extra("sklearn.datasets", extra="sklearn", needed_by="load_dataset")
         X, y = getattr(datasets, f"load_{name}")(return_X_y=True, as_frame=True)

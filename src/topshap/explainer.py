@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._parallel import in_order
-from topshap._validation import check_int
-from topshap.exports.shap import many_to_shap
-from topshap.games.frames import as_table
-from topshap.games.models import predict_of
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_int, front_door
+from topshap.entrypoints import identify
+from topshap.evaluation.parallel import in_order
+from topshap.games.outputs import predict_of
 from topshap.games.prediction import PredictionGame
-from topshap.identify import identify
+from topshap.games.tables.frames import as_table
+from topshap.interop.shap import many_to_shap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from topshap.games.tabular import Table
-    from topshap.result import TopK
+    from topshap.core.result import TopK
+    from topshap.games.tables.tabular import Table
 
 _log = logging.getLogger("topshap")
 
 
+@front_door
 class Explainer:
     """The k features behind each prediction of a model.
 
@@ -69,9 +70,9 @@ class Explainer:
     """
 
     def __init__(self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Any) -> None:
-        prediction, self.picked = predict_of(model_or_predict, output, owner="Explainer")
+        prediction, self.picked = predict_of(model_or_predict, output)
         self._predict, self._output = prediction.predict, prediction.output
-        self._background: Table = as_table("background", background, owner="Explainer")
+        self._background: Table = as_table("background", background)
         names = ("imputer", "groups", "always", "categorical", "feature_names", "batch_bytes")
         self._game_options = {name: options.pop(name) for name in names if name in options}
         _check_options(options)
@@ -88,6 +89,7 @@ class Explainer:
         """Return the game about one row: the value of a set of features is the prediction that knows them alone."""
         return PredictionGame(self._predict, x, self._background.data, output=self._output, **self._game_options)
 
+    @front_door
     def explain(self, x: Any, k: int = 5, **options: Any) -> TopK:
         """Find the k features with the highest Shapley values in the prediction for one row: those that raise it most.
 
@@ -106,9 +108,10 @@ class Explainer:
         TopK
             The features found, all estimates, how sure they are and what they cost.
         """
-        self._check_k(k, owner="explain")
+        self._check_k(k)
         return identify(self.game(x), k=k, **(self._options | options))
 
+    @front_door
     def explain_many(
         self, X: Any, k: int = 5, *, n_jobs: int | None = None, progress: bool = False, **options: Any
     ) -> Explanations:
@@ -132,8 +135,8 @@ class Explainer:
         Explanations
             One `TopK` per row, in order.
         """
-        self._check_k(k, owner="explain_many")
-        table = as_table("X", X, owner="explain_many")
+        self._check_k(k)
+        table = as_table("X", X)
         rows = [table.rows(np.array([i])).data for i in range(table.n_rows)]
         results: Iterable[TopK] = in_order(partial(self.explain, k=k, **options), rows, n_jobs)
         if progress:
@@ -148,8 +151,8 @@ class Explainer:
         columns = [table.column(j) for j in range(len(table.labels))]
         return np.stack(columns, axis=1) if columns else None
 
-    def _check_k(self, k: Any, *, owner: str) -> None:
-        check_int("k", k, owner=owner, low=1, high=len(self._players))
+    def _check_k(self, k: Any) -> None:
+        check_int("k", k, low=1, high=len(self._players))
 
 
 def _check_options(options: dict[str, Any]) -> None:

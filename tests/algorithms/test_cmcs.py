@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import topshap
-from topshap.algorithms import CMCS, ApproShapley, Identical, Independent, SameLength, base
+from topshap.algorithms import CMCS, ApproShapley, Identical, Independent, SameLength
 from topshap.algorithms.cmcs import compare, extended_marginals
+from topshap.core import algorithm as base
 from topshap.games import AdditiveGame
 
 N = 6

@@ -7,12 +7,12 @@ import pytest
 
 import topshap
 from topshap.algorithms import CMCSAtK, SamplingSHAPAtK
-from topshap.algorithms.border_pair import closest_across_border
-from topshap.coalitions import from_ids
-from topshap.errors import ParameterError
+from topshap.algorithms.closest_pair import closest_across_border
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.core.standing import MeanStanding
+from topshap.core.stopping import Credible, OverlappingIntervals
 from topshap.games import TableGame
-from topshap.statistics.standing import MeanStanding
-from topshap.stopping import Credible, OverlappingIntervals
 
 either = pytest.mark.parametrize("algorithm", [CMCSAtK, SamplingSHAPAtK])
 

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topshap
-from topshap.algorithms import ALGORITHMS, Enumeration, base, make
-from topshap.coalitions import to_ids
-from topshap.exact import shapley_values
+from topshap.algorithms import ALGORITHMS, Enumeration, make
+from topshap.core import algorithm as base
+from topshap.core.coalitions import to_ids
 from topshap.games import AdditiveGame, TableGame
+from topshap.reference.exact import shapley_values
 
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
 either_counting = pytest.mark.parametrize("counting", ["distinct", "calls"])

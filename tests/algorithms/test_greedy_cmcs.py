@@ -8,10 +8,10 @@ import pytest
 import topshap
 from topshap.algorithms import CMCS, GreedyCMCS
 from topshap.algorithms.greedy_cmcs import doubtful_players, probability_of_wrong_order
-from topshap.coalitions import from_ids
-from topshap.errors import ParameterError
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.core.standing import MeanStanding
 from topshap.games import AdditiveGame, TableGame
-from topshap.statistics.standing import MeanStanding
 
 
 def standing_of(samples):

@@ -6,7 +6,7 @@ import pytest
 from topshap import bench
 from topshap.algorithms import ALGORITHMS
 from topshap.bench import growth, guarantee, paper, race, scale, summary
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 from topshap.games import TableGame
 
 

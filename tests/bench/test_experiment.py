@@ -8,8 +8,8 @@ import topshap
 from topshap import bench
 from topshap.algorithms import ALGORITHMS as OWN
 from topshap.bench import experiment, paper, runs
-from topshap.errors import ParameterError
-from topshap.metrics import mean_squared_error
+from topshap.core.errors import ParameterError
+from topshap.reference.metrics import mean_squared_error
 
 COUNTINGS = ("calls", "distinct")
 TOGETHER = [name for name, kind in OWN.items() if kind.extendable]

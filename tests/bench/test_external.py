@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topshap.bench import external
-from topshap.coalitions import keys
+from topshap.core.coalitions import keys
 from topshap.games import TableGame
 
 NAMES = external.available()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topshap.bench.hard import KINDS, N_PLAYERS, K, hard_game
-from topshap.coalitions import from_ids
+from topshap.core.coalitions import from_ids
 
 ALL = from_ids(np.arange(2**N_PLAYERS), N_PLAYERS)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from topshap.bench import sources, tables
-from topshap.errors import ParameterError
-from topshap.exact import value_table
+from topshap.core.errors import ParameterError
 from topshap.games import RetrainingGame, TableGame
+from topshap.reference.exact import value_table
 
 
 @pytest.fixture(scope="module")

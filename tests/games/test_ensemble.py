@@ -22,8 +22,8 @@ from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from topshap.coalitions import from_ids
-from topshap.errors import ParameterError
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
 from topshap.games import EnsembleGame, RetrainingGame, UnsupervisedGame
 
 X, Y = load_iris(return_X_y=True)

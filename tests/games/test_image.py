@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import topshap
-from topshap.errors import GameError, ParameterError
+from topshap.core.errors import GameError, ParameterError
 from topshap.games import ImageGame
 
 IMAGE = np.random.default_rng(0).integers(0, 256, size=(20, 24, 3)).astype(np.uint8)

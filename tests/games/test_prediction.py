@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import topshap
-from topshap.coalitions import from_ids
-from topshap.errors import GameError, ParameterError
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import GameError, ParameterError
 from topshap.games import PredictionGame
 
 RNG = np.random.default_rng(0)

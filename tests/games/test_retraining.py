@@ -17,8 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import OneClassSVM
 
 import topshap
-from topshap.coalitions import from_ids
-from topshap.errors import ParameterError
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
 from topshap.games import DataGame, RetrainingGame
 
 X, Y = make_classification(120, n_features=5, n_informative=3, n_redundant=0, random_state=0)

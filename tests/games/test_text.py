@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import topshap
-from topshap.errors import GameError, ParameterError
+from topshap.core.errors import GameError, ParameterError
 from topshap.games import TextGame
 
 

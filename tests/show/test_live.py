@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import topshap
-from topshap.show.live import interval_bars, live_leaderboard
+from topshap.show.terminal import interval_bars, live_leaderboard
 
 WEIGHTS = np.linspace(3.0, -0.5, 12)
 

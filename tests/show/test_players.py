@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topshap._numbers import percent
-from topshap.show.players import around_border, shorten, shorten_all, shown_ranks
+from topshap.show.labels import around_border, shorten, shorten_all, shown_ranks
+from topshap.show.numbers import percent
 
 
 @given(n=st.integers(1, 300), most=st.integers(4, 60), data=st.data())

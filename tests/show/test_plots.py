@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap import show
-from topshap.show.race import spread, within
+from topshap.show.race_plot import spread, within
 from topshap.show.style import INSIDE
 
 PLOTS = [show.leaderboard, show.race, show.pairwise]

@@ -10,7 +10,7 @@ import pytest
 import topshap
 from topshap.bench.hard import KINDS, K, hard_game
 from topshap.games import UnanimityGame
-from topshap.metrics import inclusion_exclusion_error
+from topshap.reference.metrics import inclusion_exclusion_error
 
 DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 

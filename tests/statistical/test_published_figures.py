@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topshap.exact import coalition_sizes, value_table
+from topshap.core.tables import coalition_sizes
 from topshap.games import TableGame, per_coalition
+from topshap.reference.exact import value_table
 
 EPSILON, DELTA = 0.015, 0.05
 NEIGHBOURS = 20

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, norm, t
 
-from topshap.statistics.balanced_rounds import balanced_rounds
+from topshap.algorithms.swap.differences import Population
+from topshap.algorithms.swap.exact_rounds import balanced_rounds
 from topshap.statistics.confidence_sequences import (
     asymptotic_multiplier,
     empirical_bernstein_bound,
     student_multiplier,
 )
-from topshap.statistics.swap_differences import Population
 
 
 def significantly_above(times, runs, level):

@@ -45,14 +45,14 @@ from topshap.algorithms.cmcs import CMCS
 from topshap.algorithms.cmcs_at_k import CMCSAtK
 from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
-from topshap.algorithms.odd_gp import OddGP
-from topshap.algorithms.odd_gp_at_k import OddGPAtK
-from topshap.algorithms.swap_at_k import SwapAtK
+from topshap.algorithms.odd_gp.fixed_budget import OddGP
+from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
+from topshap.algorithms.swap.algorithm import SwapAtK
 
 if TYPE_CHECKING:
-    from topshap.algorithms.base import Algorithm
-    from topshap.statistics.merit import RankBy
-    from topshap.stopping import Guarantee
+    from topshap.core.algorithm import Algorithm
+    from topshap.core.stopping import Guarantee
+    from topshap.statistics.ranking import RankBy
 
 ODD_GP_PLAYERS = 2000
 """The largest game for which the process is fitted."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import Algorithm, Rounds, Task, ask, flipped, rows_at_most, slices
-from topshap.coalitions import draw_anchors
-from topshap.statistics.standing import PAIRS_UP_TO, MeanStanding
-from topshap.stopping import OverlappingIntervals
+from topshap.core.algorithm import Algorithm, Rounds, Task, ask, flipped, rows_at_most, slices
+from topshap.core.coalitions import draw_anchors
+from topshap.core.standing import PAIRS_UP_TO, MeanStanding
+from topshap.core.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from topshap.stopping import Guarantee, StoppingRule
-    from topshap.typing import Coalition, Coalitions, Matrix, Players, Values
+    from topshap.core.stopping import Guarantee, StoppingRule
+    from topshap.core.typing import Coalition, Coalitions, Matrix, Players, Values
 
 WARM_UP = 30
 """Rounds in which everyone is sampled before the central limit theorem is relied on."""

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.border_pair import BorderPairAlgorithm
+from topshap.algorithms.closest_pair import BorderPairAlgorithm
 from topshap.algorithms.cmcs import comparable_rounds
-from topshap.coalitions import anchors_one_by_one
+from topshap.core.coalitions import anchors_one_by_one
+from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from topshap.algorithms.base import Task
-    from topshap.statistics.standing import MeanStanding
-    from topshap.typing import Coalition, Coalitions, Values
+    from topshap.core.algorithm import Task
+    from topshap.core.standing import MeanStanding
+    from topshap.core.typing import Coalition, Coalitions, Values
 
 
+@front_door
 class CMCSAtK(BorderPairAlgorithm):
     """CMCS that samples, against one anchor, only the two players whose intervals overlap most across the border.
 

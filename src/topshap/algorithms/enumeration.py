@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.base import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
-from topshap.coalitions import from_ids
-from topshap.statistics.standing import KnownStanding
-from topshap.stopping import GUARANTEES
+from topshap.core.algorithm import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
+from topshap.core.coalitions import from_ids
+from topshap.core.standing import KnownStanding
+from topshap.core.stopping import GUARANTEES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from topshap.stopping import Guarantee
-    from topshap.typing import Coalitions
+    from topshap.core.stopping import Guarantee
+    from topshap.core.typing import Coalitions
 
 
 class Enumeration(Algorithm[KnownStanding]):

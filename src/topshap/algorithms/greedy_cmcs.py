@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from topshap._validation import check_int
-from topshap.algorithms.base import Algorithm, Rounds, Task, ask
 from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals, published_rule
-from topshap.coalitions import anchors_one_by_one, uniforms_one_by_one
-from topshap.statistics.standing import MeanStanding
+from topshap.core.algorithm import Algorithm, Rounds, Task, ask
+from topshap.core.coalitions import anchors_one_by_one, uniforms_one_by_one
+from topshap.core.standing import MeanStanding
+from topshap.core.validation import check_int, front_door
 
 if TYPE_CHECKING:
-    from topshap.statistics.merit import RankBy
-    from topshap.stopping import Guarantee, StoppingRule
-    from topshap.typing import Coalition, Matrix, Players, Values
+    from topshap.core.stopping import Guarantee, StoppingRule
+    from topshap.core.typing import Coalition, Matrix, Players, Values
+    from topshap.statistics.ranking import RankBy
 
 
+@front_door
 class GreedyCMCS(Algorithm[MeanStanding]):
     """CMCS that samples those players whose place above or below the border is most in doubt.
 
@@ -51,7 +52,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
-        self.warm_up = check_int("warm_up", warm_up, owner="GreedyCMCS", low=2)
+        self.warm_up = check_int("warm_up", warm_up, low=2)
 
     def standing(self, task: Task) -> MeanStanding:
         """Return the standing at the start of a race; pairs are what this algorithm lives on."""

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from topshap._extras import import_extra
-from topshap._parallel import in_order
-from topshap._validation import check_int
 from topshap.bench.cells import Cell, Row
 from topshap.bench.runs import groups_of, run_chunk, version_of
 from topshap.bench.table import Table
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_int
+from topshap.evaluation.parallel import in_order
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +45,7 @@ def cells_of(
     >>> len(made)
     8
     """
-    check_int("runs", runs, owner="cells_of", low=1)
+    check_int("runs", runs, low=1)
     made = []
     for source in sources:
         opened = source.open()
@@ -76,7 +76,7 @@ def races_of(
     >>> len(races_of([Source("tie", "0")], rules, ks=[4], epsilon=0.01, unit="range", deltas=[0.05], runs=3))
     6
     """
-    check_int("runs", runs, owner="races_of", low=1)
+    check_int("runs", runs, low=1)
     made = []
     for source in sources:
         opened = source.open()

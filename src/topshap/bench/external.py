@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._validation import refuse, resolve_n_players
-from topshap.ledger import Ledger
+from topshap.core.extras import import_extra
+from topshap.core.ledger import Ledger
+from topshap.core.validation import refuse, resolve_n_players
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from topshap.ledger import Counting
-    from topshap.typing import Coalitions, Game, Values
+    from topshap.core.ledger import Counting
+    from topshap.core.typing import Coalitions, Game, Values
 
     Approximation = Callable[["CountedGame", int, int], Values]
 
@@ -47,7 +47,7 @@ class CountedGame:
 
     def __init__(self, game: Game, counting: Counting = "distinct") -> None:
         self.game = game
-        self.n_players = resolve_n_players(game, None, owner="CountedGame")
+        self.n_players = resolve_n_players(game, None)
         self.ledger = Ledger(self.n_players, counting=counting)
 
     def __call__(self, coalitions: Any, /) -> Values:
@@ -117,7 +117,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     True
     """
     if name not in EXTERNAL:
-        refuse("name", name, owner="estimate", must_be=f"one of {', '.join(map(repr, EXTERNAL))}")
+        refuse("name", name, must_be=f"one of {', '.join(map(repr, EXTERNAL))}")
     best = Answer(None, 0, 0)
     told, too_much, spent_best = budget, None, 0
     for _ in range(_ATTEMPTS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topshap._extras import import_extra
+from topshap.core.extras import import_extra
 from topshap.show import curves
 from topshap.show.style import SERIES, plain
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from topshap.typing import Matrix
+    from topshap.core.typing import Matrix
 
 MOST_CURVES = len(SERIES)
 """As many curves can be told apart in a panel."""

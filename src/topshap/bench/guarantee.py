@@ -17,7 +17,7 @@ from topshap.bench.figures import Panel, draw
 from topshap.bench.hard import KINDS, K
 from topshap.bench.sources import hard
 from topshap.bench.summary import FailureRate, as_text, circumstances, grouped
-from topshap.metrics import tie_tolerance
+from topshap.reference.metrics import tie_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

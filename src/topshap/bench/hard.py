@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap._validation import check_choice, check_int
-from topshap.coalitions import from_ids
-from topshap.exact import shapley_from_table
+from topshap.core.coalitions import from_ids
+from topshap.core.tables import shapley_from_table
+from topshap.core.validation import check_choice, check_int
 from topshap.games import TableGame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 K = 4
 """The border that ties and near ties are made at lies behind this many players."""
@@ -39,8 +39,8 @@ def hard_game(kind: str, number: int, n_players: int = N_PLAYERS) -> TableGame:
     >>> bool(abs(phi[K - 1] - phi[K]) < 1e-9)
     True
     """
-    check_choice("kind", kind, KINDS, owner="hard_game")
-    n = check_int("n_players", n_players, owner="hard_game", low=8, high=20)
+    check_choice("kind", kind, KINDS)
+    n = check_int("n_players", n_players, low=8, high=20)
     x = from_ids(np.arange(2**n), n)
     return TableGame(KINDS[kind](x, np.random.default_rng([list(KINDS).index(kind), number])))
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap._validation import refuse
 from topshap.bench.experiment import cells_of, races_of, run
 from topshap.bench.figures import Panel, draw
 from topshap.bench.summary import Mean, as_text, by_run, circumstances, grouped, mean_of
+from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -116,7 +116,7 @@ def paper(
         See `topshap.bench.run`.
     """
     if not parts or not set(parts) <= set(PARTS):
-        refuse("parts", parts, owner="paper", must_be=f"letters out of {PARTS!r}")
+        refuse("parts", parts, must_be=f"letters out of {PARTS!r}")
     cells = fixed_cells(sources, parts, runs=runs, budgets=budgets, ks=ks)
     if "f" in parts:
         cells += table_1_cells(sources, runs if runs_of_table_1 is None else runs_of_table_1)

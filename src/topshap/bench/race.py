@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import topshap
-from topshap._validation import refuse
 from topshap.bench import external
 from topshap.bench.experiment import cells_of, run
 from topshap.bench.figures import MOST_CURVES, Panel, draw
 from topshap.bench.summary import Mean, as_text, by_run, circumstances, geometric_mean, grouped, mean_of
+from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,7 +80,7 @@ def race(
     """
     others = rivals() if algorithms is None else [name for name in algorithms if name != OURS]
     if not others:
-        refuse("algorithms", algorithms, owner="race", must_be=f"at least one algorithm other than {OURS!r}")
+        refuse("algorithms", algorithms, must_be=f"at least one algorithm other than {OURS!r}")
     cells = cells_of(sources, [OURS, *others], ks=ks, budgets=sorted(budgets), runs=runs)
     rows = run(cells, folder / "race.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text = report(rows)

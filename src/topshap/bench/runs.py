@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import topshap
-from topshap import metrics
-from topshap._validation import check_int
 from topshap.bench import external
 from topshap.bench.cells import Row
-from topshap.race import Race
+from topshap.core.race import Race
+from topshap.core.validation import check_int
+from topshap.reference import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from topshap.bench.cells import Cell
     from topshap.bench.sources import Opened, Source
-    from topshap.typing import Values
+    from topshap.core.typing import Values
 
 
 def groups_of(pairs: Iterable[tuple[Source, Cell]]) -> list[tuple[Source, list[Cell]]]:
@@ -108,7 +108,7 @@ def _race(opened: Opened, cell: Cell, seed: int) -> Race:
 def _external(opened: Opened, cells: Sequence[Cell], seed: int) -> Iterator[_Found]:
     """Run an algorithm of another package."""
     for cell in cells:
-        budget = check_int("budget", cell.budget, owner=cell.algorithm, low=2)
+        budget = check_int("budget", cell.budget, low=2)
         for_estimates, for_ties = cell.seeds(seed).spawn(2)
         answer = external.estimate(
             cell.algorithm,

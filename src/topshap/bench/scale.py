@@ -22,14 +22,14 @@ from topshap.bench.figures import draw
 from topshap.bench.growth import BUDGET, MEASURED, N_PLAYERS, Measured, panels, report
 from topshap.bench.runs import version_of
 from topshap.bench.table import Table
+from topshap.entrypoints import identify
 from topshap.games import AdditiveGame
-from topshap.identify import identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 PLAYERS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BUDGETS = (500, 1000, 2000, 4000, 8000, 16_000)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topshap._validation import refuse
 from topshap.bench.hard import KINDS, hard_game
 from topshap.bench.tables import trained_table
+from topshap.core.validation import refuse
 from topshap.games import AirportGame, GloveGame, TableGame, UnanimityGame, VotingGame
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from topshap.typing import Values
+    from topshap.core.typing import Values
 
 TRAINED = ("diabetes", "wine")
 """The tables that are trained where no files are given."""
@@ -79,7 +79,7 @@ def _opened(source: Source) -> Opened:
         kind, _, players = source.name.partition("-")
         game = SYNTHETIC[kind](int(players), np.random.default_rng(int(players)))
     else:
-        refuse("source", source, owner="open", must_be="a file, a kind of hard game with a number, or a synthetic game")
+        refuse("source", source, must_be="a file, a kind of hard game with a number, or a synthetic game")
     return Opened(game, game.shapley_values(), (game.fingerprint or "")[:12])
 
 
@@ -101,12 +101,12 @@ def from_folder(folder: str | os.PathLike[str], *, unseen: bool = False) -> list
     ...     from_folder(folder)
     Traceback (most recent call last):
     ...
-    topshap.errors.ParameterError: The 'folder' parameter of from_folder must be a folder with files FAMILY/*.npz.
+    topshap.core.errors.ParameterError: The 'folder' parameter of from_folder must be a folder with files FAMILY/*.npz.
     Got ... instead.
     """
     paths = sorted(Path(folder).glob("*/*.npz"))
     if not paths:
-        refuse("folder", str(folder), owner="from_folder", must_be="a folder with files FAMILY/*.npz")
+        refuse("folder", str(folder), must_be="a folder with files FAMILY/*.npz")
     sources = [Source(path.parent.name, path.stem, path.resolve()) for path in paths]
     if not unseen:
         return sources
@@ -114,7 +114,7 @@ def from_folder(folder: str | os.PathLike[str], *, unseen: bool = False) -> list
     left = [source for family in families for source in family[1::2]]
     if not left:
         must_be = "one with two games of a family or more, since every second is left out"
-        refuse("folder", str(folder), owner="from_folder", must_be=must_be)
+        refuse("folder", str(folder), must_be=must_be)
     return left
 
 

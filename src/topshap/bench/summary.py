@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from topshap.bench.cells import Row
-    from topshap.typing import Matrix
+    from topshap.core.typing import Matrix
 
 _RESAMPLES = 2000
 

@@ -6,9 +6,9 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_type_hints
 
-from topshap._extras import import_extra
-from topshap._validation import refuse
 from topshap.bench.cells import Row
+from topshap.core.extras import import_extra
+from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +47,7 @@ class Table(Generic[RowT]):
         if self.path is None:
             return
         if self.path.suffix not in (".csv", ".parquet"):
-            refuse("path", str(self.path), owner="Table", must_be="a path that ends in .csv or .parquet")
+            refuse("path", str(self.path), must_be="a path that ends in .csv or .parquet")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._journal = self.path
         if self.path.suffix == ".parquet":
@@ -93,7 +93,7 @@ def read_table(path: str | os.PathLike[str]) -> list[Row]:
     >>> read_table("results.txt")
     Traceback (most recent call last):
     ...
-    topshap.errors.ParameterError: The 'path' parameter of Table must be a path that ends in .csv or .parquet.
+    topshap.core.errors.ParameterError: The 'path' parameter of Table must be a path that ends in .csv or .parquet.
     Got 'results.txt' instead.
     """
     return Table(path, Row).rows
@@ -110,7 +110,7 @@ def _read_csv(path: Path, kind: type[RowT]) -> list[RowT]:
     if header is None:
         return []
     if tuple(header) != kind._fields:
-        refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
+        refuse("path", str(path), must_be="a table of an experiment, with its columns")
     hints = get_type_hints(kind)
     return [kind(*(_from_text(hints[name], text) for name, text in zip(header, line, strict=True))) for line in lines]
 
@@ -135,7 +135,7 @@ def _read_parquet(path: Path, kind: type[RowT]) -> list[RowT]:
     parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by="a table in .parquet")
     columns = parquet.read_table(path).to_pydict()
     if tuple(columns) != kind._fields:
-        refuse("path", str(path), owner="Table", must_be="a table of an experiment, with its columns")
+        refuse("path", str(path), must_be="a table of an experiment, with its columns")
     return [kind(*values) for values in zip(*columns.values(), strict=True)]
 
 

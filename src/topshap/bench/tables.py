@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._parallel import in_order
-from topshap.coalitions import from_ids
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.core.extras import import_extra
 from topshap.datasets import load_dataset
-from topshap.errors import ParameterError
+from topshap.evaluation.parallel import in_order
 from topshap.games import RetrainingGame, TableGame
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from topshap.typing import Values
+    from topshap.core.typing import Values
 
 BLOCK = 64
 _SECONDS_BETWEEN_SAVES = 10.0

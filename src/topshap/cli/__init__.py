@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import topshap
-from topshap.errors import TopshapError
+from topshap.core.errors import TopshapError
 
 if TYPE_CHECKING:
     import typer

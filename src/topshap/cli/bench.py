@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from topshap.bench import Source

@@ -15,12 +15,12 @@ import numpy as np
 import typer
 
 import topshap
-from topshap._extras import import_extra
+from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 
 def register(app: typer.Typer) -> None:

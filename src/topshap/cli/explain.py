@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 import topshap
-from topshap._extras import import_extra
 from topshap.cli.loading import load_object
 from topshap.cli.models import Model, make_model
 from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, RankBy, Ranking, Report, Seed, StoreFile
 from topshap.cli.tables import Task, as_features, read_table, trainable, without
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
+from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 
 class Question(NamedTuple):

@@ -10,12 +10,12 @@ import typer
 import topshap
 from topshap.cli.loading import load_object
 from topshap.cli.running import Budget, Delta, Epsilon, Jobs, Json, Outcome, RankBy, Ranking, Report, Seed, StoreFile
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 
 class Guarantee(StrEnum):

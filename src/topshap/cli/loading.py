@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 
 
 def load_object(spec: str, *, what: str) -> Any:
@@ -22,7 +22,7 @@ def load_object(spec: str, *, what: str) -> Any:
     >>> load_object("math:sqr", what="--predict")
     Traceback (most recent call last):
     ...
-    topshap.errors.ParameterError: There is no 'sqr' in the module 'math'. Did you mean 'sqrt'?
+    topshap.core.errors.ParameterError: There is no 'sqr' in the module 'math'. Did you mean 'sqrt'?
     """
     module_name, colon, name = spec.partition(":")
     if not (module_name and colon and name):

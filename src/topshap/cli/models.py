@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from topshap._extras import import_extra
 from topshap.cli.tables import Task
+from topshap.core.extras import import_extra
 
 MOST_CATEGORIES = 30
 """The most frequent values of a column that are told apart; all others count as one."""

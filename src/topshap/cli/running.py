@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.progress import Progress
-    from topshap.result import TopK
+    from topshap.core.result import TopK
+    from topshap.show.progress import Progress
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -90,7 +90,7 @@ class Outcome:
             raise typer.Exit(INTERRUPTED)
 
     def _print(self, top: TopK) -> None:
-        from topshap.exports.json import as_text  # noqa: PLC0415 - the commands that print none need it not
+        from topshap.interop.json import as_text  # noqa: PLC0415 - the commands that print none need it not
 
         typer.echo(as_text(top) if self.as_json else str(top))
 

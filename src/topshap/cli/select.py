@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import topshap
-from topshap._extras import import_extra
 from topshap.cli.models import Model, make_model
 from topshap.cli.running import Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
 from topshap.cli.tables import Task, read_table, trainable
+from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 FOLDS = 3
 """How many splits a model is scored on."""

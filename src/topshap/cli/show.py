@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 import topshap
-from topshap._extras import import_extra
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
+from topshap.core.extras import import_extra
 
 
 class Kind(StrEnum):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from topshap.errors import ParameterError
-from topshap.oracle.export import export
-from topshap.oracle.store import Store
+from topshap.core.errors import ParameterError
+from topshap.evaluation.store.export import export
+from topshap.evaluation.store.store import Store
 
 store_app = typer.Typer(help="Look into a store of paid evaluations, or export it.", no_args_is_help=True)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap.errors import ParameterError
+from topshap.core.errors import ParameterError
+from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def read_table(path: Path) -> pd.DataFrame:
     >>> read_table(path)
     Traceback (most recent call last):
     ...
-    topshap.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
+    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
     """
     if not path.is_file():
         raise ParameterError(f"There is no file {str(path)!r}.")

@@ -1,23 +1,16 @@
 """Where a value comes from: games are callables from the rows of a bool array to their values."""
 
+from topshap.core.fingerprints import fingerprint_of
+from topshap.games.analytic import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame
 from topshap.games.data import DataGame
 from topshap.games.ensemble import EnsembleGame
-from topshap.games.fingerprints import fingerprint_of
-from topshap.games.functions import PerCoalition, per_coalition
 from topshap.games.image import ImageGame
+from topshap.games.lookup import TableGame
+from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.retraining import RetrainingGame
-from topshap.games.shapiq import from_shapiq, to_shapiq
-from topshap.games.synthetic import (
-    AdditiveGame,
-    AirportGame,
-    AllOrNothingGame,
-    GloveGame,
-    UnanimityGame,
-)
-from topshap.games.tables import TableGame
 from topshap.games.text import TextGame
-from topshap.games.unsupervised import UnsupervisedGame
+from topshap.games.total_correlation import UnsupervisedGame
 from topshap.games.voting import VotingGame
 
 __all__ = [
@@ -37,7 +30,5 @@ __all__ = [
     "UnsupervisedGame",
     "VotingGame",
     "fingerprint_of",
-    "from_shapiq",
     "per_coalition",
-    "to_shapiq",
 ]

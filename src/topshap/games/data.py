@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._validation import check_int, check_names, refuse
-from topshap.games.frames import as_table
-from topshap.games.scores import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
-from topshap.games.units import Units
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_int, check_names, front_door, refuse
+from topshap.games.base import Units
+from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.tables.frames import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from topshap.typing import Coalition
+    from topshap.core.typing import Coalition
 
 
+@front_door
 class DataGame(ScoreGame):
     """The worth of training points: v(S) is the score on test data of a model trained on the points in S alone.
 
@@ -76,22 +77,20 @@ class DataGame(ScoreGame):
         random_state: int | None = 0,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
-        self._X = as_table("X", X, owner=owner)
-        self._y = check_target("y", y, self._X.n_rows, owner=owner)
-        self._X_test = as_table("X_test", X_test, owner=owner)
+        self._X = as_table("X", X)
+        self._y = check_target("y", y, self._X.n_rows)
+        self._X_test = as_table("X_test", X_test)
         if self._X_test.labels != self._X.labels:
-            refuse("X_test", self._X_test.labels, owner=owner, must_be=f"of the same columns as X, {self._X.labels}")
-        self._y_test = check_target("y_test", y_test, self._X_test.n_rows, owner=owner)
-        self._min_points = check_int("min_points", min_points, owner=owner, low=1)
-        names = check_names(point_names, self._X.n_rows, owner=owner) or range(self._X.n_rows)
-        super().__init__(Units(list(names), groups, always, owner=owner, unit="row"), fingerprint)
-        self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
-        self._constant = constant_model(self._estimator, owner=owner)
-        self._scorer = check_scorer(self._estimator, scoring, owner=owner)
-        self._one_class_is_enough = not import_extra("sklearn.base", extra="sklearn", needed_by=owner).is_classifier(
-            self._estimator
-        )
+            refuse("X_test", self._X_test.labels, must_be=f"of the same columns as X, {self._X.labels}")
+        self._y_test = check_target("y_test", y_test, self._X_test.n_rows)
+        self._min_points = check_int("min_points", min_points, low=1)
+        names = check_names(point_names, self._X.n_rows) or range(self._X.n_rows)
+        super().__init__(Units(list(names), groups, always, unit="row"), fingerprint)
+        self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
+        self._constant = constant_model(self._estimator)
+        self._scorer = check_scorer(self._estimator, scoring)
+        base = import_extra("sklearn.base", extra="sklearn", needed_by="DataGame")
+        self._one_class_is_enough = not base.is_classifier(self._estimator)
 
     def _score(self, present: Coalition) -> float:
         clone = import_extra("sklearn.base", extra="sklearn", needed_by=type(self).__name__).clone

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._validation import Words, refuse
-from topshap.games.frames import as_table
-from topshap.games.models import as_array
-from topshap.games.scores import check_scorer, check_target
-from topshap.games.units import UnitGame, Units, different
+from topshap.core.extras import import_extra
+from topshap.core.validation import front_door, refuse
+from topshap.games.base import UnitGame, Units, different
+from topshap.games.outputs import as_array
+from topshap.games.scoring import check_scorer, check_target
+from topshap.games.tables.frames import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from topshap.typing import Coalition, Coalitions, Values
+    from topshap.core.typing import Coalition, Coalitions, Values
 
 
+@front_door
 class EnsembleGame(UnitGame):
     """The worth of an ensemble's members: v(S) is the score of the average prediction of the members in S.
 
@@ -67,14 +68,13 @@ class EnsembleGame(UnitGame):
         always: Iterable[Any] | None = None,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
-        table = as_table("X", X, owner=owner)
-        self._y = check_target("y", y, table.n_rows, owner=owner)
-        named = _members(members, owner=owner)
-        super().__init__(Units(different(named), groups, always, owner=owner, unit="member"), fingerprint)
-        self._classes, self._predictions = _predictions(members, list(named.values()), X, owner=owner)
+        table = as_table("X", X)
+        self._y = check_target("y", y, table.n_rows)
+        named = _members(members)
+        super().__init__(Units(different(named), groups, always, unit="member"), fingerprint)
+        self._classes, self._predictions = _predictions(members, list(named.values()), X)
         self._of_nobody = self._constant()
-        self._scorer = check_scorer(_known(None, self._classes), scoring, owner=owner)
+        self._scorer = check_scorer(_known(None, self._classes), scoring)
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._score(row) for row in present], dtype=np.float64)
@@ -94,24 +94,24 @@ class EnsembleGame(UnitGame):
         return {"predictions": self._predictions, "classes": self._classes, "y": self._y, "scorer": self._scorer}
 
 
-def _members(members: Any, *, owner: str) -> dict[str, Any]:
+def _members(members: Any) -> dict[str, Any]:
     """Return the members by name."""
     inner = getattr(members, "estimators_", None)
     if inner is not None:
         if not _is_plain_average(members):
             must_be = "a forest, a bagging or an unweighted soft voting ensemble, or a list of fitted models"
-            refuse("members", members, owner=owner, must_be=must_be)
+            refuse("members", members, must_be=must_be)
         inner = [
             (name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"
         ] or inner
     elif hasattr(members, "fit") or not hasattr(members, "__iter__"):
         must_be = "a fitted ensemble or a list of fitted models"
-        refuse("members", members, owner=owner, must_be=must_be)
+        refuse("members", members, must_be=must_be)
     else:
         inner = members.items() if hasattr(members, "items") else members
     pairs = [each if isinstance(each, tuple) else (_kind(each), each) for each in inner]
     if not pairs:
-        refuse("members", members, owner=owner, must_be="at least one fitted model")
+        refuse("members", members, must_be="at least one fitted model")
     return dict(zip(different(str(name) for name, _ in pairs), (model for _, model in pairs), strict=True))
 
 
@@ -131,24 +131,20 @@ def _kind(model: Any) -> str:
     return type(model).__name__
 
 
-def _predictions(
-    ensemble: Any, models: Sequence[Any], X: Any, *, owner: str
-) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
+def _predictions(ensemble: Any, models: Sequence[Any], X: Any) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
     """Return the classes, None for regressors, and all predictions, one row of data a row and one class a column."""
     probabilities = [hasattr(model, "predict_proba") for model in models]
     if any(probabilities) != all(probabilities):
         odd = _kind(models[probabilities.index(not probabilities[0])])
         must_be = "all regressors, or all classifiers with predict_proba"
-        refuse("members", Words(f"{_kind(models[0])} and {odd}"), owner=owner, must_be=must_be)
+        refuse("members", got=f"{_kind(models[0])} and {odd}", must_be=must_be)
     inside = getattr(ensemble, "estimators_", None) is not None
     rows = np.asarray(X) if inside else X  # ensembles hand arrays to their members
     columns = getattr(ensemble, "estimators_features_", None)
     seen = [rows if columns is None else rows[:, columns[i]] for i in range(len(models))]
     if not all(probabilities):
-        return None, np.stack(
-            [_predict(model, "predict", data, owner=owner) for model, data in zip(models, seen, strict=True)]
-        )
-    answers = [_predict(model, "predict_proba", data, owner=owner) for model, data in zip(models, seen, strict=True)]
+        return None, np.stack([_predict(model, "predict", data) for model, data in zip(models, seen, strict=True)])
+    answers = [_predict(model, "predict_proba", data) for model, data in zip(models, seen, strict=True)]
     if inside:  # members of an ensemble know classes by their position
         classes = np.asarray(ensemble.classes_)
         where = [np.asarray(model.classes_).astype(np.intp) for model in models]
@@ -161,17 +157,17 @@ def _predictions(
     return classes, predictions
 
 
-def _predict(model: Any, method: str, data: Any, *, owner: str) -> NDArray[np.float64]:
+def _predict(model: Any, method: str, data: Any) -> NDArray[np.float64]:
     try:
         return as_array(getattr(model, method)(data)).astype(np.float64)
     except Exception as error:  # noqa: BLE001 - whatever a model raises is said to the user
         must_be = f"fitted models that take X ({type(error).__name__}: {error})"
-        refuse("members", model, owner=owner, must_be=must_be)
+        refuse("members", model, must_be=must_be)
 
 
 def _known(answer: NDArray[np.float64] | None, classes: NDArray[Any] | None) -> Any:
     """Return a model whose predictions are given, so that any of scikit-learn's scorers can be used."""
     import_extra("sklearn", extra="sklearn", needed_by="EnsembleGame")
-    from topshap.games.known import KnownClassifier, KnownRegressor  # noqa: PLC0415 - it needs the extra
+    from topshap.games.fixed_predictions import KnownClassifier, KnownRegressor  # noqa: PLC0415 - it needs the extra
 
     return KnownRegressor(answer) if classes is None else KnownClassifier(answer, classes)

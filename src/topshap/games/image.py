@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from topshap._extras import import_extra
-from topshap._validation import Words, check_int, refuse
-from topshap.errors import GameError
-from topshap.games.models import as_array
-from topshap.games.units import UnitGame, Units, in_blocks
+from topshap.core.errors import GameError
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_int, front_door, refuse
+from topshap.games.base import UnitGame, Units, in_blocks
+from topshap.games.outputs import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 
+@front_door
 class ImageGame(UnitGame):
     """A score of an image, and its regions as players: v(S) is the score with all regions outside S filled in.
 
@@ -74,19 +75,18 @@ class ImageGame(UnitGame):
         batch_bytes: int = 2**26,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
         if not callable(score):
-            refuse("score", score, owner=owner, must_be="a function from an array of images to as many numbers")
+            refuse("score", score, must_be="a function from an array of images to as many numbers")
         self._score = score
         self._image = np.array(image)
         if self._image.ndim not in (2, 3) or self._image.size == 0 or self._image.dtype.kind not in "biuf":
             must_be = "an array of numbers of shape (height, width) or (height, width, channels)"
-            refuse("image", Words(f"{self._image.dtype} of shape {self._image.shape}"), owner=owner, must_be=must_be)
-        self.segments = _regions(self._image, segments, owner=owner)
-        self._filled = _filled(self._image, fill, owner=owner)
+            refuse("image", got=f"{self._image.dtype} of shape {self._image.shape}", must_be=must_be)
+        self.segments = _regions(self._image, segments)
+        self._filled = _filled(self._image, fill)
         names = [f"region {i}" for i in range(int(self.segments.max()) + 1)]
-        super().__init__(Units(names, groups, always, owner=owner, unit="region"), fingerprint)
-        self._at_once = check_int("batch_bytes", batch_bytes, owner=owner, low=1) // self._image.nbytes
+        super().__init__(Units(names, groups, always, unit="region"), fingerprint)
+        self._at_once = check_int("batch_bytes", batch_bytes, low=1) // self._image.nbytes
 
     def image_of(self, coalition: Any) -> NDArray[Any]:
         """Return the image that is scored for a coalition of players, a bool array of shape (n,)."""
@@ -113,11 +113,11 @@ class ImageGame(UnitGame):
         return {"score": self._score, "image": self._image, "filled": self._filled, "segments": self.segments}
 
 
-def _regions(image: NDArray[Any], segments: Any, *, owner: str) -> NDArray[np.intp]:
+def _regions(image: NDArray[Any], segments: Any) -> NDArray[np.intp]:
     if isinstance(segments, Integral):
-        count = check_int("segments", segments, owner=owner, low=1)
+        count = check_int("segments", segments, low=1)
         segmentation = import_extra(
-            "skimage.segmentation", extra="image", needed_by=f"{owner} with a number of segments"
+            "skimage.segmentation", extra="image", needed_by="ImageGame with a number of segments"
         )
         channel_axis = -1 if image.ndim == 3 else None
         labels = segmentation.slic(_as_unit_floats(image), n_segments=count, channel_axis=channel_axis, start_label=0)
@@ -125,7 +125,7 @@ def _regions(image: NDArray[Any], segments: Any, *, owner: str) -> NDArray[np.in
         labels = np.asarray(segments)
     if labels.shape != image.shape[:2]:
         must_be = f"a number of regions, or an array of the image's shape {image.shape[:2]}"
-        refuse("segments", Words(f"an array of shape {labels.shape}"), owner=owner, must_be=must_be)
+        refuse("segments", got=f"an array of shape {labels.shape}", must_be=must_be)
     return np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
 
 
@@ -136,11 +136,11 @@ def _as_unit_floats(image: NDArray[Any]) -> NDArray[np.float64]:
     return (values - low) / ((high - low) or 1.0)
 
 
-def _filled(image: NDArray[Any], fill: Any, *, owner: str) -> NDArray[Any]:
+def _filled(image: NDArray[Any], fill: Any) -> NDArray[Any]:
     """Return what the image looks like when no region is there, in the image's dtype."""
     if isinstance(fill, str):
         if fill not in ("mean", "blur"):
-            refuse("fill", fill, owner=owner, must_be="'mean', 'blur', a number or one number per channel")
+            refuse("fill", fill, must_be="'mean', 'blur', a number or one number per channel")
         if fill == "mean":
             filled = np.broadcast_to(image.mean(axis=(0, 1)), image.shape)
         else:
@@ -150,5 +150,5 @@ def _filled(image: NDArray[Any], fill: Any, *, owner: str) -> NDArray[Any]:
         try:
             filled = np.broadcast_to(np.asarray(fill, dtype=np.float64), image.shape)
         except (TypeError, ValueError):
-            refuse("fill", fill, owner=owner, must_be="'mean', 'blur', a number or one number per channel")
+            refuse("fill", fill, must_be="'mean', 'blur', a number or one number per channel")
     return (np.round(filled) if image.dtype.kind in "iu" else filled).astype(image.dtype)

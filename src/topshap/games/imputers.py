@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from topshap._validation import Words, check_choice, refuse
+from topshap.core.validation import check_choice, refuse
 
 if TYPE_CHECKING:
-    from topshap.games.tabular import Table
-    from topshap.typing import Coalitions, Matrix
+    from topshap.core.typing import Coalitions, Matrix
+    from topshap.games.tables.tabular import Table
 
 ImputerName: TypeAlias = Literal["mean-mode", "baseline", "marginal", "conditional"]
 IMPUTERS: tuple[ImputerName, ...] = ("mean-mode", "baseline", "marginal", "conditional")
@@ -43,14 +43,14 @@ class Imputer:
         return weights
 
 
-def make_imputer(name: ImputerName, background: Table, x: Table, categorical: set[int], *, owner: str) -> Imputer:
+def make_imputer(name: ImputerName, background: Table, x: Table, categorical: set[int]) -> Imputer:
     """Return the imputer of this name for a background and the row that is explained."""
-    check_choice("imputer", name, IMPUTERS, owner=owner)
+    check_choice("imputer", name, IMPUTERS)
     if name == "mean-mode":
         return Imputer(background.typical(categorical))
     if name == "baseline" and background.n_rows != 1:
         must_be = "a single row for imputer='baseline'"
-        refuse("background", Words(f"{background.n_rows} rows"), owner=owner, must_be=must_be)
+        refuse("background", got=f"{background.n_rows} rows", must_be=must_be)
     if name == "conditional":
         return Imputer(background, _squared_distances(background, x, categorical))
     return Imputer(background)

@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap._validation import Words, check_int, refuse
-from topshap.games.frames import as_table, column_labels
+from topshap.core.validation import check_int, front_door, refuse
+from topshap.games.base import UnitGame, Units, in_blocks
 from topshap.games.imputers import make_imputer
-from topshap.games.models import Prediction
-from topshap.games.tabular import SparseTable
-from topshap.games.units import UnitGame, Units, in_blocks
+from topshap.games.outputs import Prediction
+from topshap.games.tables.frames import as_table, column_labels
+from topshap.games.tables.tabular import SparseTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from topshap.core.typing import Coalitions, Values
     from topshap.games.imputers import ImputerName
-    from topshap.typing import Coalitions, Values
 
 
+@front_door
 class PredictionGame(UnitGame):
     """A local explanation: v(S) is what a model predicts for x when only the features in S are known.
 
@@ -55,7 +56,7 @@ class PredictionGame(UnitGame):
     batch_bytes
         About how much memory the rows of one call of `predict` may take.
     fingerprint
-        A name for this game in a store, for a `predict` that cannot be seen through; see `topshap.games.fingerprints`.
+        A name for this game in a store, for a `predict` that cannot be seen through; see `topshap.core.fingerprints`.
 
     Examples
     --------
@@ -84,22 +85,21 @@ class PredictionGame(UnitGame):
         batch_bytes: int = 2**26,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
-        self._predict = Prediction(predict, output, owner=owner)
-        rows = as_table("background", background, owner=owner)
+        self._predict = Prediction(predict, output)
+        rows = as_table("background", background)
         if isinstance(rows, SparseTable):
-            refuse("background", Words("a sparse matrix"), owner=owner, must_be="dense: use its toarray()")
-        own = rows.like(x, owner=owner)
-        units = Units(column_labels(rows, feature_names, owner=owner), groups, always, owner=owner)
+            refuse("background", got="a sparse matrix", must_be="dense: use its toarray()")
+        own = rows.like(x)
+        units = Units(column_labels(rows, feature_names), groups, always)
         super().__init__(units, fingerprint)
         as_categories = {units.find(label, "categorical") for label in categorical or ()}
-        self._imputer = make_imputer(imputer, rows, own, as_categories, owner=owner)
+        self._imputer = make_imputer(imputer, rows, own, as_categories)
         # Row 0 is x, the others fill in: a row for the model is said by where each of its cells comes from.
         self._table = own.over(self._imputer.rows)
         self._codes = _smallest(self._table.codes())
         n_columns = len(rows.labels)
         per_row = self._table.row_bytes + n_columns * (8 + 2 * self._codes.itemsize)
-        self._max_rows = max(1, check_int("batch_bytes", batch_bytes, owner=owner, low=1) // per_row)
+        self._max_rows = max(1, check_int("batch_bytes", batch_bytes, low=1) // per_row)
         ends = np.array([np.zeros(n_columns, dtype=np.intp), np.ones(n_columns, dtype=np.intp)])
         self._predict.try_on(self._table, ends)
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._validation import check_choice, check_int, check_probability, refuse
-from topshap.games.cells import ordinal_codes
-from topshap.games.frames import as_table, column_labels
-from topshap.games.scores import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
-from topshap.games.units import Units
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_choice, check_int, check_probability, front_door, refuse
+from topshap.games.base import Units
+from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.tables.cells import ordinal_codes
+from topshap.games.tables.frames import as_table, column_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from topshap.games.tabular import Table
-    from topshap.typing import Coalition
+    from topshap.core.typing import Coalition
+    from topshap.games.tables.tabular import Table
 
 
 class Split(NamedTuple):
@@ -32,6 +32,7 @@ class Split(NamedTuple):
     y_test: NDArray[Any]
 
 
+@front_door
 class RetrainingGame(ScoreGame):
     """Global importance: v(S) is how much better a model trained on the features in S scores than a constant.
 
@@ -90,22 +91,22 @@ class RetrainingGame(ScoreGame):
         random_state: int | None = 0,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
-        table = as_table("X", X, owner=owner)
-        target = check_target("y", y, table.n_rows, owner=owner)
+        table = as_table("X", X)
+        target = check_target("y", y, table.n_rows)
         if random_state is not None:
-            check_int("random_state", random_state, owner=owner, low=0)
+            check_int("random_state", random_state, low=0)
         super().__init__(
-            Units(column_labels(table, feature_names, owner=owner), groups, always, owner=owner),
+            Units(column_labels(table, feature_names), groups, always),
             fingerprint,
         )
-        self._estimator, self.deterministic = seeded(check_estimator(estimator, owner=owner), random_state, owner=owner)
-        self._scorer = check_scorer(self._estimator, scoring, owner=owner)
-        self._splits = _splits(self._estimator, table, target, cv=cv, test=test, seed=random_state, owner=owner)
-        constant = constant_model(self._estimator, owner=owner)
+        self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
+        self._scorer = check_scorer(self._estimator, scoring)
+        self._splits = _splits(self._estimator, table, target, cv=cv, test=test, seed=random_state)
+        constant = constant_model(self._estimator)
         self._nothing_known = self._mean_score(constant, np.zeros(0, dtype=np.intp))
 
     @classmethod
+    @front_door
     def random_forest(
         cls,
         X: Any,
@@ -146,14 +147,13 @@ class RetrainingGame(ScoreGame):
         >>> game.n_players, game(np.zeros((1, 13), dtype=bool))
         (13, array([0.]))
         """
-        owner = f"{cls.__name__}.random_forest"
-        check_choice("task", task, ("classification", "regression"), owner=owner)
-        ensemble = import_extra("sklearn.ensemble", extra="sklearn", needed_by=owner)
+        check_choice("task", task, ("classification", "regression"))
+        ensemble = import_extra("sklearn.ensemble", extra="sklearn", needed_by="RetrainingGame.random_forest")
         forest = ensemble.RandomForestClassifier if task == "classification" else ensemble.RandomForestRegressor
-        estimator = forest(check_int("n_trees", n_trees, owner=owner, low=1))
-        table = as_table("X", X, owner=owner)
+        estimator = forest(check_int("n_trees", n_trees, low=1))
+        table = as_table("X", X)
         options.setdefault("feature_names", [str(label) for label in table.labels])
-        cv = check_probability("test_size", test_size, owner=owner)
+        cv = check_probability("test_size", test_size)
         return cls(estimator, ordinal(table), y, cv=cv, random_state=random_state, **options)
 
     def _score(self, present: Coalition) -> float:
@@ -181,7 +181,7 @@ def ordinal(table: Table) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> ordinal(as_table("X", np.array([["b", 2], ["a", 1], [None, 3]], dtype=object), owner="example"))
+    >>> ordinal(as_table("X", np.array([["b", 2], ["a", 1], [None, 3]], dtype=object)))
     array([[ 1.,  1.],
            [ 0.,  0.],
            [nan,  2.]])
@@ -197,40 +197,39 @@ def _splits(
     cv: Any,
     test: Any,
     seed: int | None,
-    owner: str,
 ) -> list[Split]:
     if test is not None:
         if cv is not None:
-            refuse("cv", cv, owner=owner, must_be="None where 'test' says what to score on")
+            refuse("cv", cv, must_be="None where 'test' says what to score on")
         if not isinstance(test, tuple | list) or len(test) != 2:
-            refuse("test", test, owner=owner, must_be="a pair (X_test, y_test)")
-        X_test = as_table("test", test[0], owner=owner)
+            refuse("test", test, must_be="a pair (X_test, y_test)")
+        X_test = as_table("test", test[0])
         if X_test.labels != table.labels:
-            refuse("test", X_test.labels, owner=owner, must_be=f"of the same columns as X, {table.labels}")
-        return [Split(table, target, X_test, check_target("test", test[1], X_test.n_rows, owner=owner))]
-    pairs = _positions(estimator, target, cv, seed, owner=owner)
+            refuse("test", X_test.labels, must_be=f"of the same columns as X, {table.labels}")
+        return [Split(table, target, X_test, check_target("test", test[1], X_test.n_rows))]
+    pairs = _positions(estimator, target, cv, seed)
     return [Split(table.rows(train), target[train], table.rows(test), target[test]) for train, test in pairs]
 
 
 def _positions(
-    estimator: Any, target: NDArray[Any], cv: Any, seed: int | None, *, owner: str
+    estimator: Any, target: NDArray[Any], cv: Any, seed: int | None
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Return the positions to train and to score on, of each split; drawn once, so that all coalitions get the same."""
-    selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by=owner)
-    base = import_extra("sklearn.base", extra="sklearn", needed_by=owner)
+    selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="a game that trains models")
+    base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     classifier = base.is_classifier(estimator)
     if isinstance(cv, float):
-        share = check_probability("cv", cv, owner=owner)
+        share = check_probability("cv", cv)
         stratify = target if classifier else None
         return [
             selection.train_test_split(np.arange(len(target)), test_size=share, random_state=seed, stratify=stratify)
         ]
     if cv is None or isinstance(cv, int | np.integer):
-        cv = 5 if cv is None else check_int("cv", cv, owner=owner, low=2)
+        cv = 5 if cv is None else check_int("cv", cv, low=2)
     try:
         splitter = selection.check_cv(cv, target, classifier=classifier)
         rows = np.zeros((len(target), 1))
         return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, target)]
     except (TypeError, ValueError) as error:
         must_be = f"an int, a share of the rows, a splitter or (train, test) positions that fit the data ({error})"
-        refuse("cv", cv, owner=owner, must_be=must_be)
+        refuse("cv", cv, must_be=must_be)

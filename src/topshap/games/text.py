@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from topshap._validation import Words, check_choice, check_int, is_async, refuse
-from topshap.errors import GameError
-from topshap.games.models import as_array
-from topshap.games.units import UnitGame, Units, different
+from topshap.core.errors import GameError
+from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse
+from topshap.games.base import UnitGame, Units, different
+from topshap.games.outputs import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 Unit = Literal["word", "sentence", "document"]
 
 
+@front_door
 class TextGame(UnitGame):
     """A score of a text, and its words, sentences or documents as players: v(S) is the score with only those in S.
 
@@ -71,18 +72,17 @@ class TextGame(UnitGame):
         batch_size: int | None = None,
         fingerprint: str | None = None,
     ) -> None:
-        owner = type(self).__name__
-        check_choice("unit", unit, get_args(Unit), owner=owner)
+        check_choice("unit", unit, get_args(Unit))
         if not callable(score):
-            refuse("score", score, owner=owner, must_be="a function from a list of texts to as many numbers")
+            refuse("score", score, must_be="a function from a list of texts to as many numbers")
         if mask is not None and not isinstance(mask, str):
-            refuse("mask", mask, owner=owner, must_be="a text that stands in for what is left out, or None")
-        self.units, self._between = _cut(text, unit, separator, owner=owner)
+            refuse("mask", mask, must_be="a text that stands in for what is left out, or None")
+        self.units, self._between = _cut(text, unit, separator)
         """The pieces of the text."""
         self._score, self._mask = score, mask
-        self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, owner=owner, low=1)
+        self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, low=1)
         names = different(_short(piece) for piece in self.units)
-        super().__init__(Units(names, groups, always, aliases=self.units, owner=owner, unit="unit"), fingerprint)
+        super().__init__(Units(names, groups, always, aliases=self.units, unit="unit"), fingerprint)
 
     @property
     def is_async(self) -> bool:
@@ -122,17 +122,17 @@ class TextGame(UnitGame):
         return {"score": self._score, "units": self.units, "between": self._between, "mask": self._mask}
 
 
-def _cut(text: Any, unit: Unit, separator: str, *, owner: str) -> tuple[list[str], list[str]]:
+def _cut(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
     """Return the units of a text and what follows each of them."""
     if not isinstance(text, str):
         pieces = list(text) if hasattr(text, "__iter__") else []
         if not pieces or not all(isinstance(piece, str) for piece in pieces):
-            refuse("text", text, owner=owner, must_be="a text or a list of texts")
+            refuse("text", text, must_be="a text or a list of texts")
         return pieces, [separator] * (len(pieces) - 1) + [""]
     gap = {"word": r"\s+", "sentence": r"(?<=[.!?])\s+|\s*\n\s*", "document": r"\s*\n\s*\n\s*"}[unit]
     body = text.strip()
     if not body:
-        refuse("text", text, owner=owner, must_be=f"a text with at least one {unit}")
+        refuse("text", text, must_be=f"a text with at least one {unit}")
     return re.split(gap, body), [*re.findall(gap, body), ""]
 
 
@@ -149,7 +149,7 @@ def _in_order(texts: list[str], batches: list[list[str]], answers: list[Any]) ->
         if scores.size != len(batch) or scores.dtype.kind not in "biuf":
             raise GameError(
                 f"The score of a TextGame must return one number per text, {len(batch)} here. "
-                f"Got {Words(f'{scores.dtype} of shape {scores.shape}')!r} instead."
+                f"Got {scores.dtype} of shape {scores.shape} instead."
             )
         score_of.update(zip(batch, scores.reshape(-1).astype(np.float64).tolist(), strict=True))
     return np.array([score_of[text] for text in texts], dtype=np.float64)

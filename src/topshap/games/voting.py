@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap._validation import check_int, refuse
-from topshap.games.synthetic import SyntheticGame, numbers, read_only, sum_inside
+from topshap.core.validation import check_int, front_door, refuse
+from topshap.games.analytic import SyntheticGame, numbers, read_only, sum_inside
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from topshap.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Values
 
 
+@front_door
 @dataclass(frozen=True, eq=False, init=False)
 class VotingGame(SyntheticGame):
     """A weighted majority: v(S) = 1 if the weights in S reach the quota, and 0 otherwise.
@@ -46,12 +47,12 @@ class VotingGame(SyntheticGame):
     quota: int
 
     def __init__(self, weights: ArrayLike, quota: int) -> None:
-        checked = numbers("weights", weights, owner="VotingGame")
+        checked = numbers("weights", weights)
         if not ((checked >= 0) & (checked % 1 == 0)).all() or not 1 <= checked.sum() < 2**53:
             must_be = "non-negative ints with a sum in [1, 2**53)"
-            refuse("weights", weights, owner="VotingGame", must_be=must_be)
+            refuse("weights", weights, must_be=must_be)
         votes = read_only(checked.astype(np.int64))
-        quota = check_int("quota", quota, owner="VotingGame", low=1, high=int(votes.sum()))
+        quota = check_int("quota", quota, low=1, high=int(votes.sum()))
         vars(self).update(n_players=len(votes), weights=votes, quota=quota)
 
     def _values(self, coalitions: Coalitions) -> NDArray[np.bool_]:

@@ -12,10 +12,10 @@ Examples
 >>> ax.figure.savefig("leaderboard.png")  # doctest: +SKIP
 """
 
-from topshap.show.curves import curves
-from topshap.show.leaderboard import leaderboard
+from topshap.show.curves_plot import curves
+from topshap.show.leaderboard_plot import leaderboard
 from topshap.show.maps import image_map, text_map
-from topshap.show.pairwise import pairwise
-from topshap.show.race import race
+from topshap.show.pairwise_plot import pairwise
+from topshap.show.race_plot import race
 
 __all__ = ["curves", "image_map", "leaderboard", "pairwise", "race", "text_map"]

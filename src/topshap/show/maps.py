@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap._extras import import_extra
-from topshap._validation import refuse
-from topshap.show.players import name_of
+from topshap.core.extras import import_extra
+from topshap.core.validation import front_door, refuse
+from topshap.show.labels import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
-from topshap.statistics.merit import merit
+from topshap.statistics.ranking import merit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from numpy.typing import ArrayLike, NDArray
 
-    from topshap.result import TopK
-    from topshap.typing import Players
+    from topshap.core.result import TopK
+    from topshap.core.typing import Players
 
 _LINE_HEIGHT = 2.1
 """The distance of lines of text, in font sizes: ranks stand between them."""
@@ -30,6 +30,7 @@ _ROUNDING = 1.02
 """Each resolution rounds the widths of letters in its own way: a line that is wider than its outlines leaves room."""
 
 
+@front_door
 def text_map(
     top: TopK,
     ax: Axes | None = None,
@@ -70,11 +71,11 @@ def text_map(
     """
     named = pieces is None
     texts = [name_of(top, i) for i in range(top.n_players)] if pieces is None else [str(piece) for piece in pieces]
-    owners = _owners(player_of, len(texts), owner="text_map")
+    owners = _owners(player_of, len(texts))
     if not named and player_of is None and len(texts) != top.n_players:
-        refuse("pieces", texts, owner="text_map", must_be=f"one text for each of the {top.n_players} players")
+        refuse("pieces", texts, must_be=f"one text for each of the {top.n_players} players")
     fit_height = ax is None
-    ax = axes_or_new(ax, width=7.0, height=1.0, owner="text_map")
+    ax = axes_or_new(ax, width=7.0, height=1.0)
     ax.set_axis_off()
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     rank_of = {int(player): rank for rank, player in enumerate(top.players)}
@@ -88,6 +89,7 @@ def text_map(
     return ax
 
 
+@front_door
 def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None = None) -> Axes:
     """Show an image with the regions of the top k as they are, framed and with their ranks; the rest is faded.
 
@@ -119,11 +121,11 @@ def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None 
     """
     pixels, regions = np.asarray(image), np.asarray(segments)
     if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "biuf":
-        refuse("image", image, owner="image_map", must_be="an array of numbers of shape (height, width, ...)")
+        refuse("image", image, must_be="an array of numbers of shape (height, width, ...)")
     if regions.dtype.kind not in "iu" or regions.shape != pixels.shape[:2]:
         must_be = f"an array of ints of shape {pixels.shape[:2]}, as high and wide as the image"
-        refuse("segments", segments, owner="image_map", must_be=must_be)
-    ax = axes_or_new(ax, width=4.8, height=4.8, owner="image_map")
+        refuse("segments", segments, must_be=must_be)
+    ax = axes_or_new(ax, width=4.8, height=4.8)
     ax.set_axis_off()
     ax.imshow(pixels, cmap="gray" if pixels.ndim == 2 else None)
     veil = np.ones((*regions.shape, 4))
@@ -139,13 +141,13 @@ def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None 
     return ax
 
 
-def _owners(player_of: ArrayLike | None, n_pieces: int, *, owner: str) -> Players:
+def _owners(player_of: ArrayLike | None, n_pieces: int) -> Players:
     """Return the player of each piece."""
     if player_of is None:
         return np.arange(n_pieces)
     owners = np.asarray(player_of)
     if owners.dtype.kind not in "iu" or owners.shape != (n_pieces,):
-        refuse("player_of", player_of, owner=owner, must_be=f"one int for each of the {n_pieces} pieces")
+        refuse("player_of", player_of, must_be=f"one int for each of the {n_pieces} pieces")
     return owners.astype(np.intp)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from topshap.show.board import board, styles
+from topshap.show.html import board, styles
 
 if TYPE_CHECKING:
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 
 def notebook_html(top: TopK) -> str:

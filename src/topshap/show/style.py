@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topshap._extras import import_extra
+from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,11 +37,11 @@ SERIES = (
 """Colour, dashes and marker of the curves of one plot; any one of the three tells them apart."""
 
 
-def axes_or_new(ax: Axes | None, *, width: float = 6.4, height: float = 4.0, owner: str) -> Axes:
+def axes_or_new(ax: Axes | None, *, width: float = 6.4, height: float = 4.0) -> Axes:
     """Return the axes that are given, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
-    pyplot: Any = import_extra("matplotlib.pyplot", extra="plots", needed_by=f"topshap.show.{owner}")
+    pyplot: Any = import_extra("matplotlib.pyplot", extra="plots", needed_by="topshap.show")
     new: Axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
     return new
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from topshap.typing import Values
+    from topshap.core.typing import Values
 
 TIGHTEST_AT = 100.0
 """The number of samples at which the asymptotic confidence sequence is tightest."""

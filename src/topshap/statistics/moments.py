@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.typing import Matrix, Players, Values
+    from topshap.core.typing import Matrix, Players, Values
 
 
 class PlayerMoments:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.board import board, styles
+from topshap.core.validation import front_door
+from topshap.show.html import board, styles
 from topshap.show.report.content import content, facts, pairwise_table, what_it_means
 
 if TYPE_CHECKING:
     import os
 
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 
+@front_door
 def to_html(top: TopK, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
     """Write a report on a result to a single HTML file: see `topshap.TopK.to_html`."""
     Path(path).write_text(render(top, title=title, game=game), encoding="utf-8")

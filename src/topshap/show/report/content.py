@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap import promise
-from topshap._numbers import percent
-from topshap.show.board import LEVEL
-from topshap.show.players import around_border, name_of, shorten, shorten_all, shown_ranks
-from topshap.show.race import borders, known_history, value_limits
-from topshap.statistics.bounds import two_sided_quantile
-from topshap.statistics.merit import IN_WORDS
+from topshap.show import wording as promise
+from topshap.show.html import LEVEL
+from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
+from topshap.show.numbers import percent
+from topshap.show.race_plot import borders, known_history, value_limits
+from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.ranking import IN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from topshap.result import TopK
+    from topshap.core.result import TopK
 
 LISTED = 1000
 """At most so many players are in the table, so that a report stays small."""
@@ -143,7 +143,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     """Return the race of the players that are shown, one list a player; None where there is none to see."""
     if top.history is None:
         return None
-    history = known_history(top, owner="to_html")
+    history = known_history(top)
     if len(history.evaluations) < 2:
         return None
     ranks = shown_ranks(top.n_players, top.k, RACERS)

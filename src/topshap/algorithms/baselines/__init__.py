@@ -1,0 +1,1 @@
+"""Published algorithms that the paper and the benchmarks compare with."""

@@ -1,0 +1,124 @@
+"""Stratified SVARM (Kolpaczki, Bengs, Muschalik and Hüllermeier 2024)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from topshap.core.algorithm import ROWS_PER_BATCH, Algorithm, Rounds, Task, ask, rows_at_most
+from topshap.core.coalitions import draw_of_sizes, with_complements
+from topshap.core.standing import Standing, at_least_unseen
+
+if TYPE_CHECKING:
+    from topshap.core.typing import Coalitions, Matrix, Values
+
+
+class StrataStanding(Standing):
+    """Means of coalition values with and without each player, by coalition size.
+
+    Row l of `with_mean` is about v(S + i) and row l of `without_mean` about v(S), for S of size l without i. The
+    Shapley value is the mean over l of their difference. A stratum counts once both of its halves have been seen; one
+    that was never sampled is left out of the mean, not taken for zero.
+    """
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task.tie_order)
+        n = task.n
+        self._gain = task.gain
+        self._centre = (task.empty + task.grand) / 2  # values are summed around it, so that squares lose no digits
+        self._sums = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
+        self._counts = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
+        self._size_moments = np.zeros((3, n + 1))
+        ends = np.array([[False] * n, [True] * n])
+        self.add(ends, np.array([task.empty, task.grand]))
+
+    def add(self, coalitions: Coalitions, values: Values) -> None:
+        """Let every value update all players, those inside with it, those outside without it; or a prefix of values."""
+        if len(values) == 0:
+            return
+        coalitions = coalitions[: len(values)]
+        sizes = coalitions.sum(axis=1)
+        order = np.argsort(sizes, kind="stable")
+        present, starts = np.unique(sizes[order], return_index=True)
+        inside, centred = coalitions[order], (values - self._centre)[order]
+        for member, mask in ((True, inside), (False, ~inside)):
+            self._counts[member][present] += np.add.reduceat(mask, starts, axis=0, dtype=np.float64)
+            self._sums[member][present] += np.add.reduceat(mask * centred[:, None], starts, axis=0)
+        powers = np.stack([np.ones_like(centred), centred, centred**2])
+        self._size_moments[:, present] += np.add.reduceat(powers, starts, axis=1)
+
+    def _strata(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Return each stratum's counts with and without the player, and the difference of the means, row by size."""
+        n = self.n_players
+        many_with, many_without = self._counts[True][1:], self._counts[False][:n]
+        mean_with = self._sums[True][1:] / np.maximum(many_with, 1)
+        mean_without = self._sums[False][:n] / np.maximum(many_without, 1)
+        return many_with, many_without, mean_with - mean_without
+
+    @property
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player; gain / n where no stratum has been seen from both sides."""
+        many_with, many_without, difference = self._strata()
+        seen = (many_with > 0) & (many_without > 0)
+        strata = seen.sum(axis=0)
+        mean = np.where(seen, difference, 0.0).sum(axis=0) / np.maximum(strata, 1)
+        return np.where(strata > 0, mean, self._gain / self.n_players)
+
+    @property
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan while strata are missing.
+
+        The variance within a stratum is taken to be that of all values of its size: a little too large, and known even
+        where a stratum has been seen once. A size seen only once has the variance of the size where it is largest, and
+        values of one size that were all equal do not make it certain (see `MeanStanding`).
+        """
+        many_with, many_without, _ = self._strata()
+        n, (count, total, squares) = self.n_players, self._size_moments
+        spread = np.maximum(squares - total**2 / np.maximum(count, 1), 0.0)
+        variance = np.where(count > 1, spread / np.maximum(count - 1, 1), np.nan)
+        variance = np.where(np.isnan(variance), np.nanmax(variance, initial=0.0), variance)
+        variance = at_least_unseen(variance, count, float(np.max(self.estimates**2)) or self._gain**2)
+        variance[[0, n]] = 0.0  # the empty and the grand coalition are known
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = variance[1:, None] / many_with + variance[:n, None] / many_without
+        terms[~np.isfinite(terms)] = np.nan
+        return np.sqrt(terms.sum(axis=0)) / n
+
+
+class StratifiedSVARM(Algorithm[StrataStanding]):
+    """Every evaluated coalition updates every player: no marginal contributions, only values by size.
+
+    Coalitions are drawn in pairs with their complements, with a size uniform in 1..n-1. The value of S updates the mean
+    "with i, size s" of its members and the mean "without i, size s" of everybody else. Only the empty and the grand
+    coalition are known beforehand.
+
+    Overhead per evaluation: O(n), and O(n**2) whenever the standing is looked at.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([5.0, 0.0, 3.0, 0.0, 0.0])
+    >>> topshap.identify(game, k=2, budget=30, algorithm="stratified-svarm", random_state=0).players
+    array([0, 2])
+    """
+
+    name: ClassVar[str] = "stratified-svarm"
+    extendable: ClassVar[bool] = True
+
+    def standing(self, task: Task) -> StrataStanding:
+        """Return the standing at the start of a race: the empty and the grand coalition."""
+        return StrataStanding(task)
+
+    def rounds(self, task: Task, standing: StrataStanding) -> Rounds:
+        """Draw pairs of complements until the budget ends."""
+        pairs = max(1, min(ROWS_PER_BATCH, rows_at_most(task.n, bytes_per_entry=8)) // 2)
+        while True:
+            coalitions = draw_complement_pairs(pairs, task.n, task.rng)
+            yield from ask([coalitions], standing, partial(standing.add, coalitions))
+
+
+def draw_complement_pairs(pairs: int, n: int, rng: np.random.Generator) -> Coalitions:
+    """Draw coalitions with a size uniform in 1..n-1, each followed by its complement."""
+    return with_complements(draw_of_sizes(rng.integers(1, n, size=pairs), n, rng))

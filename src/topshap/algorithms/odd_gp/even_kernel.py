@@ -1,0 +1,55 @@
+"""The covariance of the even part of a game: a constant, a smooth part of all even orders, and a residual.
+
+    Cov(e(x), e(y)) = constant + smooth * cosh(sum_i a_i x_i y_i) / cosh(sum_i a_i) + residual(|x|) * [x = y]
+
+The Shapley values do not depend on it. It tells how much the players interact, and makes a prediction of the odd part
+one of the game.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.algorithms.odd_gp.odd_kernel import extremeness
+
+if TYPE_CHECKING:
+    from topshap.core.typing import Matrix, Values
+
+
+@dataclass(frozen=True, eq=False)
+class EvenKernel:
+    """The covariance of the even part of a game.
+
+    Examples
+    --------
+    >>> kernel = EvenKernel(relevance=np.array([0.3, 0.1]), smooth=1.0, constant=0.0, residual_level=0.0)
+    >>> x = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> kernel.covariance(x, x).round(3)
+    array([[1.   , 0.944],
+           [0.944, 1.   ]])
+    """
+
+    relevance: Values
+    """a_i > 0: how much player i interacts."""
+    smooth: float
+    """The variance of the smooth part on the grand coalition."""
+    constant: float
+    """The variance of what all pairs have in common."""
+    residual_level: float
+    """The variance that is left over in a pair of halves."""
+    residual_slope: float = 0.0
+    """How it grows towards small and large coalitions: log variance against log(n^2 / (4 s (n - s)))."""
+
+    def covariance(self, x: Matrix, y: Matrix) -> Matrix:
+        """Return the covariance of e between the rows of x and of y, without the residual."""
+        total = float(self.relevance.sum())
+        exponent = (x * self.relevance) @ y.T
+        both = np.exp(exponent - total) + np.exp(-exponent - total)  # divided by e^total, so that nothing overflows
+        return np.asarray(self.constant + self.smooth / (1.0 + np.exp(-2.0 * total)) * both)
+
+    def residual(self, x: Matrix) -> Values:
+        """Return the variance of what is left over in each pair."""
+        return np.asarray(self.residual_level * np.exp(self.residual_slope * extremeness(x)))

@@ -1,0 +1,129 @@
+"""The covariance of the odd part of a game: a flat linear part, a smooth part of all odd orders, and a residual.
+
+    Cov(g(x), g(y)) = linear * x.y + smooth * sinh(sum_i a_i x_i y_i) / sinh(sum_i a_i) + residual(|x|) * [x = y]
+
+sinh is the product kernel prod_i (1 + tanh(a_i) x_i y_i) restricted to odd orders: a player with a large relevance a_i
+takes part in more and higher interactions. What it leaves over in a pair is independent of every other pair, with a
+variance that depends on the size; and since g is odd, the residuals of x and -x are opposite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.algorithms.odd_gp.integrals import odd_product_functional, odd_product_prior, pair_functional, pair_prior
+
+if TYPE_CHECKING:
+    from topshap.core.typing import Matrix, Values
+
+
+LARGEST_EXPONENT = 600.0
+"""Numbers between exp of this and exp of minus this are far from overflow."""
+
+
+@dataclass(frozen=True, eq=False)
+class OddKernel:
+    """The covariance of the odd part of a game, and what it says about the Shapley values.
+
+    Examples
+    --------
+    >>> kernel = OddKernel(relevance=np.array([0.3, 0.1]), smooth=1.0, linear=0.0, residual_level=0.0)
+    >>> x = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> kernel.covariance(x, x).round(3)
+    array([[1.  , 0.49],
+           [0.49, 1.  ]])
+    """
+
+    relevance: Values
+    """a_i > 0: how much player i interacts."""
+    smooth: float
+    """The variance of the smooth part on the grand coalition."""
+    linear: float
+    """The variance of each linear coefficient."""
+    residual_level: float
+    """The variance that is left over in a pair of halves."""
+    residual_slope: float = 0.0
+    """How it grows towards small and large coalitions: log variance against log(n^2 / (4 s (n - s)))."""
+
+    @property
+    def n_players(self) -> int:
+        """The number of players."""
+        return len(self.relevance)
+
+    def covariance(self, x: Matrix, y: Matrix) -> Matrix:
+        """Return the covariance of g between the rows of x and of y, without the residual."""
+        covariance = self._smooth_covariance(x, y)
+        short = x.astype(np.float32)  # sums of +1 and -1 are exact in it, and take half the time
+        products = short @ (short if y is x else y.astype(np.float32)).T
+        covariance += np.multiply(products, self.linear, dtype=np.float64)
+        return covariance
+
+    def predict(self, x: Matrix, y: Matrix, weights: Values) -> Values:
+        """Return the covariance of g between the rows of x and of y, times weights of the rows of y."""
+        prediction: Values = self._smooth_covariance(x, y) @ weights + self.linear * (x @ (y.T @ weights))
+        return prediction
+
+    def _smooth_covariance(self, x: Matrix, y: Matrix) -> Matrix:
+        root = np.sqrt(self.relevance)
+        left = x * root
+        right = left if y is x else y * root  # of a matrix with itself, BLAS computes only one half
+        total = float(self.relevance.sum())
+        # Above and below divided by e^total, so that nothing overflows; and in place, since this is large.
+        rising = left @ right.T
+        rising -= total
+        if 2.0 * total < LARGEST_EXPONENT:
+            np.exp(rising, out=rising)
+            falling = np.exp(-2.0 * total) / rising
+        else:
+            falling = np.exp(-2.0 * total - rising)
+            np.exp(rising, out=rising)
+        rising -= falling
+        rising *= self.smooth / -np.expm1(-2.0 * total)
+        return rising
+
+    def residual(self, x: Matrix) -> Values:
+        """Return the variance of what is left over in each pair."""
+        return self.residual_level * np.exp(self.residual_slope * extremeness(x))
+
+    def functional(self, x: Matrix, *, residual: bool = True) -> Matrix:
+        """Return Cov(phi_i, observed g(x)) for every row x (rows) and player i (columns).
+
+        Without `residual`, only the linear and the smooth part count as belonging to the game.
+        """
+        result = 2.0 * self.linear * x + self._odd_scale * odd_product_functional(x, np.tanh(self.relevance))
+        if residual:
+            result += self.residual(x)[:, None] * pair_functional(x)
+        return result
+
+    @cached_property
+    def prior(self) -> Matrix:
+        """The covariance of the Shapley values before anything is observed."""
+        n = self.n_players
+        by_size = np.where(np.arange(n) < np.arange(n + 1)[:, None], 1.0, -1.0)
+        smooth = self._odd_scale * odd_product_prior(np.tanh(self.relevance))
+        return smooth + 4.0 * self.linear * np.eye(n) + pair_prior(self.residual(by_size))
+
+    @property
+    def prior_without_residual(self) -> Matrix:
+        """The same if what is left over in a pair is noise, and no part of the game."""
+        smooth = self._odd_scale * odd_product_prior(np.tanh(self.relevance))
+        return smooth + 4.0 * self.linear * np.eye(self.n_players)
+
+    @cached_property
+    def _odd_scale(self) -> float:
+        """The weight of each Walsh function beside its rho_T: smooth * prod_i cosh(a_i) / sinh(sum_i a_i)."""
+        a, total = self.relevance, self.relevance.sum()
+        log_cosh = a + np.log1p(np.exp(-2.0 * a)) - np.log(2.0)
+        log_sinh = total + np.log(-np.expm1(-2.0 * total)) - np.log(2.0)
+        return float(self.smooth * np.exp(log_cosh.sum() - log_sinh))
+
+
+def extremeness(x: Matrix) -> Values:
+    """Return log(n^2 / (4 s (n - s))) for the size s of each row: 0 for halves, large near the ends."""
+    n = x.shape[1]
+    sizes = np.clip((x > 0).sum(axis=1), 0.5, n - 0.5)
+    return np.log(n * n / (4.0 * sizes * (n - sizes)))

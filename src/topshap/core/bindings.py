@@ -1,0 +1,34 @@
+"""What the layers above the core provide to its objects, bound by name.
+
+A `TopK` has methods such as `to_html`, and a `Race` takes the name of an algorithm; what does the work lies in layers
+that the core does not import. The package binds each of these functions to a name when it is imported, as
+``"module:function"``. A function is loaded when it is first called, so that importing topshap stays quick.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+_targets: dict[str, str] = {}
+
+
+def bind(**targets: str) -> None:
+    """Bind functions, each given as ``"module:function"``, to names."""
+    _targets.update(targets)
+    bound.cache_clear()
+
+
+@cache
+def bound(name: str) -> Any:
+    """Return the function that a name is bound to.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> bound("make_algorithm")("cmcs")
+    CMCS()
+    """
+    module, _, function = _targets[name].partition(":")
+    return getattr(import_module(module), function)

@@ -1,0 +1,64 @@
+"""How the estimates of a race came about: a few moments of it, for looking back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topshap.core.standing import Standing
+    from topshap.core.typing import Matrix, Values
+
+GROWTH = 1.05
+"""A moment is kept when this many times as much has been spent as at the last one."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What the standing of a race was after how many evaluations, at moments that lie ever further apart.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3]], [3.0, 1.0, 2.0], n_players=10)
+    >>> history = topshap.identify(game, k=2, budget=200, random_state=0).history
+    >>> int(history.evaluations[-1]), history.estimates.shape == (len(history.evaluations), 10)
+    (200, True)
+    """
+
+    evaluations: NDArray[np.intp]
+    """Distinct coalitions paid for at each moment, rising, shape (m,)."""
+    estimates: Matrix
+    """The estimates at each moment, shape (m, n)."""
+    std_errors: Matrix
+    """Their standard errors, nan where not known, shape (m, n)."""
+
+    def __post_init__(self) -> None:
+        for array in (self.evaluations, self.estimates, self.std_errors):
+            array.flags.writeable = False
+
+
+class Recorder:
+    """Keeps moments of a race while it runs: about 50 for every tenfold of what is spent."""
+
+    def __init__(self) -> None:
+        self._moments: list[tuple[int, Values, Values]] = []
+
+    def note(self, evaluations: int, standing: Standing) -> None:
+        """Keep this moment if enough has been spent since the last one."""
+        if not self._moments or evaluations >= GROWTH * self._moments[-1][0]:
+            self._moments.append(_moment(evaluations, standing))
+
+    def history(self, evaluations: int, standing: Standing) -> History:
+        """Return what was kept, and the present moment as the last one."""
+        before = [moment for moment in self._moments if moment[0] < evaluations]
+        spent, estimates, std_errors = zip(*before, _moment(evaluations, standing), strict=True)
+        return History(np.array(spent), np.array(estimates), np.array(std_errors))
+
+
+def _moment(evaluations: int, standing: Standing) -> tuple[int, Values, Values]:
+    return evaluations, standing.estimates.copy(), standing.std_errors.copy()

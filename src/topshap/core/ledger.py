@@ -1,0 +1,144 @@
+"""The ledger: what has been paid for, at which value, and how much of the budget that took.
+
+Nothing is ever evaluated twice: a coalition whose value is in the ledger is answered from it. What a repeated access
+*costs* is a matter of counting. ``"distinct"`` charges a coalition once, since that is what a user pays. ``"calls"``
+charges every access, as published comparisons do, except those to the empty and the grand coalition, which every
+algorithm knows from the start.
+
+A game whose values vary from call to call is another matter: there every access is an evaluation, paid for and answered
+with a value of its own, and nothing is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from topshap.core import coalitions as co
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topshap.core.typing import Coalitions, Values
+
+Counting: TypeAlias = Literal["distinct", "calls"]
+
+
+class Bill(NamedTuple):
+    """What a batch of accesses comes to: the rows the budget allows, and those of them that have no value yet."""
+
+    keys: list[bytes]
+    """The keys of the affordable rows: a prefix of the batch."""
+    calls: int
+    """How many of these accesses are charged when every access counts."""
+    unpaid: list[int]
+    """The rows that have to be evaluated, in the asked order."""
+
+
+class Ledger:
+    """Values of coalitions, and the accesses and evaluations they took.
+
+    Parameters
+    ----------
+    n_players
+        The number of players.
+    budget
+        How much may be spent in all, None for no limit.
+    counting
+        Whether repeated accesses are free (``"distinct"``) or charged (``"calls"``).
+    deterministic
+        Whether a coalition has the same value every time.
+
+    Examples
+    --------
+    >>> ledger = Ledger(n_players=2, budget=3)
+    >>> bill = ledger.price(np.array([[True, False], [True, False], [False, True]]))
+    >>> ledger.enter(bill, np.array([0.5, 0.25]))
+    array([0.5 , 0.5 , 0.25])
+    >>> ledger.evaluations, ledger.calls, ledger.remaining
+    (2, 3, 1)
+    """
+
+    def __init__(
+        self,
+        n_players: int,
+        budget: int | None = None,
+        counting: Counting = "distinct",
+        *,
+        deterministic: bool = True,
+    ) -> None:
+        self.n_players = n_players
+        self.budget = budget
+        self.counting = counting
+        self.deterministic = deterministic
+        self.calls = 0
+        self.evaluations = 0
+        """How many evaluations have been paid for; of a deterministic game as many as coalitions."""
+        self._values: dict[bytes, float] = {}
+        self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
+
+    @property
+    def spent(self) -> int:
+        """How much of the budget is gone."""
+        return self.calls if self.counting == "calls" else self.evaluations
+
+    @property
+    def remaining(self) -> int | None:
+        """How much of the budget is left, None without a limit."""
+        return None if self.budget is None else self.budget - self.spent
+
+    @property
+    def complete(self) -> bool:
+        """Whether the value of every coalition is known; never of a game whose values vary."""
+        return self.deterministic and len(self._values) == 2**self.n_players
+
+    def price(self, coalitions: Coalitions) -> Bill:
+        """Return what these accesses would come to, cut at the first one that the budget does not cover."""
+        keys = co.keys(coalitions)
+        left = len(keys) if self.budget is None else self.budget - self.spent
+        if not self.deterministic:
+            keys = keys[:left]
+            return Bill(keys, len(keys), list(range(len(keys))))
+        known, ends, every_call = self._values, self._ends, self.counting == "calls"
+        fresh_keys: set[bytes] = set()
+        unpaid: list[int] = []
+        calls = 0
+        for row, key in enumerate(keys):
+            fresh = key not in known and key not in fresh_keys
+            call = fresh or key not in ends
+            if call if every_call else fresh:
+                if left == 0:
+                    return Bill(keys[:row], calls, unpaid)
+                left -= 1
+            calls += call
+            if fresh:
+                fresh_keys.add(key)
+                unpaid.append(row)
+        return Bill(keys, calls, unpaid)
+
+    def enter(self, bill: Bill, values: Values) -> Values:
+        """Take the values of the unpaid rows and return those of all rows of the bill."""
+        self.calls += bill.calls
+        self.evaluations += len(bill.unpaid)
+        if not self.deterministic:
+            return values
+        known = self._values
+        for row, value in zip(bill.unpaid, values.tolist(), strict=True):
+            known[bill.keys[row]] = value
+        if len(bill.unpaid) == len(bill.keys):
+            return values
+        return np.array([known[key] for key in bill.keys], dtype=np.float64)
+
+    def look_up(self, coalitions: Coalitions) -> Values:
+        """Return the values of coalitions that are all known, a KeyError otherwise."""
+        look_up = self._values
+        return np.array([look_up[key] for key in co.keys(coalitions)], dtype=np.float64)
+
+    def table(self) -> Values:
+        """Return the complete table of a game all of whose coalitions are known, ordered by coalition id."""
+        ids = np.arange(2**self.n_players)
+        blocks: Sequence[Values] = [
+            self.look_up(co.from_ids(block, self.n_players)) for block in np.array_split(ids, max(1, len(ids) >> 16))
+        ]
+        return np.concatenate(blocks)

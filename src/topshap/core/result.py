@@ -1,0 +1,270 @@
+"""TopK: what a race found, frozen, with how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import scipy
+
+from topshap.core.bindings import bound
+from topshap.core.extras import import_extra
+from topshap.core.validation import check_probability, front_door
+from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.ranking import merit, probability_of_larger_magnitude
+from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from topshap.core.history import History
+    from topshap.core.stopping import Promised
+    from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.ranking import RankBy
+
+Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
+"""Why a race ended.
+
+``"budget"``: it is spent. ``"confident"``: what `epsilon` and `delta` ask for is reached. ``"exact"``: all coalitions
+are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of the user's was met. ``"finished"``:
+the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The k players with the highest (or largest, see `rank_by`) Shapley values, all estimates, and what they cost.
+
+    Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
+    distributed around the true values with the given standard errors and covariance. Where an algorithm gives no
+    covariance, the estimates are taken as independent. When `stopped` is ``"exact"`` there is no uncertainty.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0], baseline=5.0)
+    >>> top = topshap.identify(game, k=2, player_names=["age", "sex", "bmi"], random_state=0)
+    >>> top.names, top.estimates, top.stopped
+    (('age', 'bmi'), array([3., 1., 2.]), 'exact')
+    >>> print(top)
+    Top 2 of 3 players after 8 evaluations (exact: all coalitions are known)
+       1  age         3
+       2  bmi         2
+      --
+       3  sex         1
+    Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
+    """
+
+    players: Players
+    """Indices of the top k, best first."""
+    estimates: Values
+    """One estimated Shapley value per player."""
+    std_errors: Values
+    """Their standard errors, nan where not known."""
+    covariance: Matrix | None = field(repr=False)
+    """The covariance of the estimates, None where only the standard errors are known."""
+    player_names: tuple[str, ...] | None
+    evaluations: int
+    """Distinct coalitions paid for."""
+    calls: int
+    """Accesses in all."""
+    budget: int | None
+    epsilon: float | None
+    delta: float | None
+    stopped: Stopped
+    """Why the race ended: ``"budget"``, ``"confident"``, ``"exact"``, ``"time"``, ``"rule"``, ``"finished"`` or
+    ``"interrupted"``."""
+    algorithm: str
+    counting: str
+    empty: float
+    """v(empty coalition): what the Shapley values add up from."""
+    grand: float
+    """v(grand coalition): what they add up to."""
+    deterministic: bool = True
+    """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
+    guarantee: Promised | None = None
+    """What a confident answer rests on: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
+    published rule, which is no guarantee. None where no `epsilon` was asked for."""
+    value_range: tuple[float, float] | None = None
+    """The range of values that was stated and checked, None if there was none."""
+    rule: str | None = None
+    """The criterion of the user's own that might have ended the race, as text."""
+    history: History | None = field(default=None, repr=False)
+    """How the estimates came about, None where that is not known."""
+    random_state: int | None = None
+    """The seed, if the race was given one as an int."""
+    rank_by: RankBy = "value"
+    """Whether players are ranked by their Shapley values, or by their magnitudes."""
+
+    def __post_init__(self) -> None:
+        for array in (self.players, self.estimates, self.std_errors, self.covariance):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def k(self) -> int:
+        """How many players were looked for."""
+        return len(self.players)
+
+    @property
+    def n_players(self) -> int:
+        """How many players there are."""
+        return len(self.estimates)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the top k, best first; their indices as text where the players have no names."""
+        return tuple(self.name_of(i) for i in self.players)
+
+    @property
+    def promise(self) -> str:
+        """What may be relied on, under which assumptions, and what it took: one line of words.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+        >>> options = {"k": 2, "epsilon": 0.1, "algorithm": "cmcs@k", "random_state": 0}
+        >>> topshap.identify(game, budget=100, **options).promise
+        'Nothing is promised: the budget was spent before epsilon=0.1 was reached at delta=0.05.
+        It took 100 evaluations of a budget of 100.'
+        >>> topshap.identify(game, guarantee="credible", **options).promise
+        'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1:
+        no guarantee, as estimates count as normal and looks as free. It took ... evaluations.'
+        """
+        words: str = bound("describe_promise")(self)
+        return words
+
+    @front_door
+    def interval(self, level: float = 0.95) -> Matrix:
+        """Return an interval for every player's Shapley value, shape (n, 2); unbounded where nothing is known."""
+        level = check_probability("level", level)
+        half_width = two_sided_quantile(1.0 - level) * self.std_errors
+        half_width = np.where(np.isnan(half_width), np.inf, half_width)
+        return np.stack([self.estimates - half_width, self.estimates + half_width], axis=1)
+
+    def pairwise(self) -> Matrix:
+        """Return the estimated probability that player i's Shapley value exceeds player j's, shape (n, n).
+
+        Where players are ranked by magnitude, that its magnitude does. It is 1/2 on the diagonal, for equal estimates,
+        and where nothing is known.
+        """
+        if self.rank_by == "magnitude":
+            return probability_of_larger_magnitude(self.estimates, self._shared_covariance())
+        ahead = self.estimates[:, None] - self.estimates
+        variances = self.std_errors**2
+        shared = self._shared_covariance()
+        # Rounding makes a covariance unequal to its transpose, which is all there is to see of a pair that is known.
+        deviation = np.sqrt(np.maximum(variances[:, None] + variances - (shared + shared.T), 0.0))
+        certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
+        z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
+        probability: Matrix = scipy.special.ndtr(np.where(np.isnan(z), 0.0, z))
+        return probability
+
+    @cached_property
+    def confidence(self) -> float:
+        """The estimated probability that these are the top k; nan where a standard error is not known."""
+        if self.stopped == "exact":
+            return 1.0
+        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance, self.rank_by)
+
+    @cached_property
+    def inclusion(self) -> Values:
+        """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
+        if self.stopped == "exact":
+            return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
+        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
+
+    def to_shap(self, data: Any = None) -> Any:
+        """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
+
+        Values start from v(empty) and add up to v(grand): what the estimates lack is spread equally over the players
+        outside the top k. Bounds are intervals of 95%.
+
+        Parameters
+        ----------
+        data
+            What to show beside the players' names: one value per player.
+        """
+        return bound("to_shap")(self, data)
+
+    def to_shapiq(self) -> Any:
+        """Return the estimates as ``shapiq.InteractionValues``. Needs the extra ``topshap[shapiq]``."""
+        return bound("to_shapiq")(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, which `topshap.load` reads to the last bit."""
+        bound("save")(self, path)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all players as a pandas DataFrame, best first. Needs the extra ``topshap[pandas]``."""
+        pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
+        low, high = self.interval().T
+        columns = {
+            "player": [self.name_of(i) for i in range(self.n_players)],
+            "estimate": self.estimates,
+            "std_error": self.std_errors,
+            "low": low,
+            "high": high,
+            "p_top_k": self.inclusion,
+            "top_k": np.isin(np.arange(self.n_players), self.players),
+        }
+        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self.ranking]
+        return frame
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
+        """Write a report to a single HTML file that needs no network: to look at, to send, to print.
+
+        It holds the leaderboard, the race with a slider, the probabilities of pairs, what was run, what may be relied
+        on, a table to sort and copy, and the same as JSON.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        title
+            What stands at the top.
+        game
+            What the game was, in words of yours.
+        """
+        bound("to_html")(self, path, title=title, game=game)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        html: str = bound("notebook_html")(self)
+        return html
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the leaderboard, see `topshap.show.leaderboard`. Needs the extra ``topshap[plots]``."""
+        axes: Axes = bound("plot")(self, ax, **options)
+        return axes
+
+    def __str__(self) -> str:
+        """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
+        text: str = bound("text_leaderboard")(self)
+        return text
+
+    @property
+    def headline(self) -> str:
+        """What was found in one line: how many players, after how many evaluations, and how sure it is."""
+        line: str = bound("headline")(self)
+        return line
+
+    @cached_property
+    def ranking(self) -> Players:
+        """Indices of all players: the top k, then the others, as they are ranked."""
+        rest = np.setdiff1d(np.arange(self.n_players), self.players)
+        merits = merit(self.estimates[rest], self.rank_by)
+        return np.concatenate([self.players, rest[np.argsort(-merits, kind="stable")]])
+
+    def name_of(self, i: int) -> str:
+        """Return the name of a player; its index as text where the players have no names."""
+        return str(i) if self.player_names is None else self.player_names[i]
+
+    def _shared_covariance(self) -> Matrix:
+        return np.diag(self.std_errors**2) if self.covariance is None else self.covariance

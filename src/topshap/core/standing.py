@@ -1,0 +1,264 @@
+"""The standing of a race: what an algorithm believes at the moment, open to everyone who wants to look."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.statistics.moments import PairMoments, PlayerMoments
+from topshap.statistics.ranking import merit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.ranking import RankBy
+
+PAIRS_UP_TO = 256
+"""Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
+n x n arrays would cost more than the rest of a round."""
+
+NEXT_TO_NOTHING = 1e-12
+"""A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
+
+
+class Standing(ABC):
+    """Estimates, their uncertainty and the ranking they give.
+
+    Parameters
+    ----------
+    tie_order
+        A permutation of the players; of two with equal estimates the one that comes first in it is ranked higher. Drawn
+        at random for each race, so that ties favour nobody.
+    """
+
+    rank_by: RankBy = "value"
+    """What players are ranked by; a race says so before it starts."""
+
+    def __init__(self, tie_order: Players) -> None:
+        self.n_players = len(tie_order)
+        self.tie_order = tie_order
+
+    @property
+    @abstractmethod
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+
+    @property
+    @abstractmethod
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where it is not known."""
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where only the standard errors are known."""
+        return None
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that brings back what the standing is now."""
+        now = deepcopy(vars(self))
+
+        def bring_back() -> None:
+            vars(self).update(deepcopy(now))
+
+        return bring_back
+
+    def ranking(self, resolution: float = 0.0) -> Players:
+        """Return all players, the best first.
+
+        With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
+        rounding errors do not decide.
+        """
+        order, merits = self.tie_order, merit(self.estimates, self.rank_by)
+        if resolution > 0.0 and (largest := np.abs(merits).max()) > 0.0:
+            merits = np.round(merits / (resolution * largest))
+        return order[(-merits[order]).argsort(kind="stable")]
+
+    def partition(self, k: int) -> tuple[Players, Players]:
+        """Return the current top k and the rest, each from the best to the worst."""
+        ranking = self.ranking()
+        return ranking[:k], ranking[k:]
+
+
+class KnownStanding(Standing):
+    """Estimates that are computed as a whole: by enumeration or by a regression."""
+
+    def __init__(self, tie_order: Players, estimates: Values) -> None:
+        super().__init__(tie_order)
+        self._estimates = estimates
+        self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
+
+    def set(self, estimates: Values, covariance: Matrix) -> None:
+        """Replace the estimates and their covariance."""
+        self._estimates = estimates
+        self._covariance = covariance
+
+    @property
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+        return self._estimates
+
+    @property
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where it is not known."""
+        return np.sqrt(np.maximum(np.diag(self._covariance), 0.0))
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where it is not known."""
+        return None if np.isnan(self._covariance).any() else self._covariance
+
+
+class MeanStanding(Standing):
+    """Each player's estimate is the mean of its sampled marginal contributions.
+
+    Zero sample variance is not certainty: a player who is pivotal in one coalition of a thousand looks constant for a
+    long time. Where all of a player's M samples were equal, its variance is taken to be J**2 / (M + 1), as if one of
+    M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while nobody has shown
+    anything but zeros, the square of v(N) - v(empty); if that is zero too, nothing is known and the variance is nan).
+    What is assumed is that no unseen jump is larger than the others' contributions are. The floor acts only where
+    the sample variance is next to nothing, below 1e-12 J**2.
+
+    Parameters
+    ----------
+    tie_order
+        See `Standing`.
+    gain
+        v(N) - v(empty). By efficiency a player's Shapley value is gain / n on average, which is the estimate for a
+        player that was never sampled; its standard error is nan.
+    pairs
+        Whether to follow the differences of all pairs of players that are sampled in the same round.
+    """
+
+    def __init__(self, tie_order: Players, gain: float, *, pairs: bool) -> None:
+        super().__init__(tie_order)
+        self.pairs = PairMoments(self.n_players) if pairs else None
+        self.moments = PlayerMoments(self.n_players) if self.pairs is None else self.pairs.players
+        self._gain = gain
+        self._everyone_seen = False
+        self._errors: Values | None = None
+        self._largest_player, self._largest_square = 0, 0.0
+
+    def add_rounds(self, samples: Matrix, players: Players | slice = slice(None)) -> None:
+        """Add rounds in which each of `players` was sampled once, one round a row."""
+        if samples.shape == (1, 2) and not isinstance(players, slice):
+            i, j = players.tolist()
+            self.add_compared(samples[0].tolist(), (i, j))
+            return
+        self._errors = None
+        (self.moments if self.pairs is None else self.pairs).add(samples, players)
+
+    def add_one(self, sample: float, player: int) -> None:
+        """Add one sample of one player."""
+        self.moments.add_one(sample, player)
+        self._refresh_errors(player)
+
+    def add_compared(self, samples: list[float], pair: tuple[int, int]) -> None:
+        """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
+        if self.pairs is not None and len(samples) == 2:
+            self.pairs.add_two(samples[0], samples[1], *pair)
+        else:
+            for sample, player in zip(samples, pair, strict=False):
+                self.moments.add_one(sample, player)
+        self._refresh_errors(*pair)
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that brings back what the standing is now."""
+        moments = self.moments if self.pairs is None else self.pairs
+        now = moments.state.copy()
+
+        def bring_back() -> None:
+            moments.state[:] = now
+            self._errors, self._everyone_seen = None, False  # what follows from the moments is found again
+
+        return bring_back
+
+    @property
+    def counts(self) -> Values:
+        """How often each player was sampled."""
+        return self.moments.count
+
+    @property
+    def estimates(self) -> Values:
+        """One estimated Shapley value per player."""
+        if not self._everyone_seen:
+            unseen = self.moments.count == 0
+            self._everyone_seen = not unseen.any()
+            return np.where(unseen, self._gain / self.n_players, self.moments.mean)
+        return self.moments.mean
+
+    def variances(self) -> Values:
+        """Return the variance of each player's samples, never less than what is not yet known."""
+        return self._at_least_unseen(self.moments.variances(), self.moments.count)
+
+    @property
+    def std_errors(self) -> Values:
+        """The standard error of each estimate, nan where a player was sampled less than twice."""
+        if self._errors is None:
+            self._errors = np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
+        return self._errors
+
+    def _refresh_errors(self, *players: int) -> None:
+        """Bring the standard errors of some players up to date without computing those of all others.
+
+        Only the largest mean square is shared, by those whose samples were all equal: when it changes, all are computed
+        anew.
+        """
+        errors, moments, largest = self._errors, self.moments, self._largest_square
+        if errors is None:
+            return
+        for player in players:
+            count = moments.count.item(player)
+            variance = moments.variance_of(player) if count > 1 else 0.0
+            square = moments.mean.item(player) ** 2 + variance
+            if count < 2 or square > largest or player == self._largest_player:
+                self._errors = None
+                return
+            if variance <= NEXT_TO_NOTHING * largest:
+                variance = largest / (count + 1.0)
+            errors[player] = math.sqrt(variance / count)
+
+    def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
+        """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds."""
+        if self.pairs is None:
+            raise ValueError("This standing does not follow pairs.")
+        count, mean, variance = self.pairs.between(i, j)
+        return count, mean, self._at_least_unseen(variance, count)
+
+    def covariance(self) -> Matrix | None:
+        """Return the covariance of the estimates, None where pairs are not followed.
+
+        Two means of M_i and M_j samples that share M_ij rounds have covariance M_ij c_ij / (M_i M_j), and the variance
+        of the difference in the shared rounds gives c_ij.
+        """
+        if self.pairs is None or (self.moments.count < 2).any():
+            return None
+        variances = self.variances()
+        everyone = np.arange(self.n_players)
+        common, _, of_difference = self.differences(everyone, everyone)
+        shared = np.where(common > 1, (variances[:, None] + variances - of_difference) / 2, 0.0)
+        covariance = common * shared / np.outer(self.moments.count, self.moments.count)
+        np.fill_diagonal(covariance, variances / self.moments.count)
+        return covariance
+
+    def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
+        squares = self.moments.mean_squares()
+        self._largest_player = int(squares.argmax())
+        self._largest_square = squares.item(self._largest_player) or self._gain**2
+        return at_least_unseen(variances, counts, self._largest_square)
+
+
+def at_least_unseen(variances: Values, counts: Values, largest_square: float) -> Values:
+    """Replace variances that are next to nothing by what one more sample, with a jump not yet seen, would make them.
+
+    Examples
+    --------
+    >>> at_least_unseen(np.array([0.5, 0.0]), np.array([9.0, 9.0]), 2.0)
+    array([0.5, 0.2])
+    """
+    constant = variances <= NEXT_TO_NOTHING * largest_square
+    if np.count_nonzero(constant):
+        return np.where(constant, (largest_square or np.nan) / (counts + 1.0), variances)
+    return variances

@@ -1,0 +1,210 @@
+"""The criteria that topshap brings: what is spent, confidence, time, all coalitions, and a function of your own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from topshap.core.stopping.criterion import Criterion
+from topshap.core.stopping.rules import GUARANTEES, NEARLY_DONE
+from topshap.core.validation import check_choice, check_delta, check_int, check_positive, check_real, front_door, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from topshap.core.race import Race
+    from topshap.core.result import Stopped
+    from topshap.core.stopping.rules import Guarantee
+
+
+@front_door
+@dataclass(frozen=True)
+class Budget(Criterion):
+    """Met when this much is spent, in evaluations or calls, as the race counts. It is never exceeded.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from topshap.core.stopping import Budget, TimeLimit
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1])
+    >>> top = topshap.identify(game, k=2, stop=Budget(100) | TimeLimit(60), random_state=0)
+    >>> top.stopped, top.evaluations
+    ('budget', 100)
+    """
+
+    evaluations: int
+
+    def __post_init__(self) -> None:
+        check_int("evaluations", self.evaluations, low=2)
+
+    def met(self, race: Race) -> bool:
+        """Return whether it is spent."""
+        return race.spent >= self.evaluations
+
+    def completion(self, race: Race) -> float:
+        """Return the part that is spent."""
+        return min(1.0, race.spent / self.evaluations)
+
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+        """Return "budget"."""
+        return "budget"
+
+    @property
+    def limit(self) -> int | None:
+        """What may be spent."""
+        return self.evaluations
+
+
+@front_door
+@dataclass(frozen=True)
+class Confidence(Criterion):
+    """Met when the set has, with probability at least 1 - delta, an inclusion-exclusion error of at most epsilon.
+
+    ``stop=Confidence(epsilon, delta, guarantee)`` is what `topshap.identify` does with the parameters of these names;
+    as a criterion it can be composed with others. A race keeps one such promise: all of its confidence
+    has to be the same.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from topshap.core.stopping import Budget, Confidence
+    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+    >>> sure = Confidence(epsilon=0.1, guarantee="credible")
+    >>> top = topshap.identify(game, k=2, stop=sure & Budget(200), algorithm="cmcs", random_state=0)
+    >>> top.stopped, top.evaluations >= 200
+    ('confident', True)
+    """
+
+    epsilon: float
+    delta: float = 0.05
+    guarantee: Guarantee = "asymptotic"
+
+    def __post_init__(self) -> None:
+        check_real("epsilon", self.epsilon, low=0.0)
+        check_delta(self.delta)
+        check_choice("guarantee", self.guarantee, GUARANTEES)
+
+    def met(self, race: Race) -> bool:
+        """Return whether the race is confident."""
+        return race.confident
+
+    def completion(self, race: Race) -> float:
+        """Return about which part of the evaluations that it takes has been spent."""
+        if race.confident:
+            return 1.0
+        return 0.0 if race.rule is None else race.rule.completion(race.standing, race.k)
+
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+        """Return "confident"."""
+        return "confident"
+
+
+@front_door
+@dataclass(frozen=True)
+class TimeLimit(Criterion):
+    """Met when so many seconds have passed since the race was made.
+
+    The batch under way is finished first. What a race finds by then depends on the machine, whatever the seed.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from topshap.core.stopping import TimeLimit
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0])
+    >>> topshap.identify(game, k=2, stop=TimeLimit(60)).stopped
+    'exact'
+    """
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        check_positive("seconds", self.seconds)
+
+    def met(self, race: Race) -> bool:
+        """Return whether the time is up."""
+        return race.seconds >= self.seconds
+
+    def completion(self, race: Race) -> float:
+        """Return the part of the time that has passed."""
+        return min(1.0, race.seconds / self.seconds)
+
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+        """Return "time"."""
+        return "time"
+
+
+@dataclass(frozen=True)
+class Exhausted(Criterion):
+    """Met when the value of every coalition is known, so that the answer is exact.
+
+    A race that pays for a coalition once ends there in any case; one with ``counting="calls"`` goes on without this. A
+    game whose values vary from call to call is never exhausted.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from topshap.core.stopping import Exhausted
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0])
+    >>> top = topshap.identify(game, k=2, counting="calls", stop=Exhausted(), random_state=0)
+    >>> top.stopped, top.evaluations
+    ('exact', 16)
+    """
+
+    def met(self, race: Race) -> bool:
+        """Return whether all coalitions are known."""
+        return race.exhausted
+
+    def completion(self, race: Race) -> float:
+        """Return the part of all coalitions that is known."""
+        return race.evaluations / 2**race.n_players if race.deterministic else 0.0
+
+    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+        """Return "exact"."""
+        return "exact"
+
+
+@front_door
+@dataclass(frozen=True, repr=False)
+class When(Criterion):
+    """Met when a function of the race says so.
+
+    Parameters
+    ----------
+    function
+        Takes the race, returns whether it may end.
+    progress
+        Takes the race, returns about how much of the way is done, from 0 to 1; None if there is nothing to say.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> from topshap.core.stopping import When
+    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=12)
+    >>> precise = When(lambda race: race.standing.std_errors.max() < 0.1)
+    >>> top = topshap.identify(game, k=2, stop=precise, random_state=0)
+    >>> top.stopped, bool(top.std_errors.max() < 0.1)
+    ('rule', True)
+    """
+
+    function: Callable[[Race], bool]
+    progress: Callable[[Race], float] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            refuse("function", self.function, must_be="a function of a race")
+        if self.progress is not None and not callable(self.progress):
+            refuse("progress", self.progress, must_be="a function of a race or None")
+
+    def met(self, race: Race) -> bool:
+        """Return what the function says."""
+        return bool(self.function(race))
+
+    def completion(self, race: Race) -> float:
+        """Return how much of the way is done, as far as that can be said."""
+        if self.met(race):
+            return 1.0
+        return 0.0 if self.progress is None else min(max(0.0, float(self.progress(race))), NEARLY_DONE)
+
+    def __repr__(self) -> str:
+        """Return the call with the function's name."""
+        return f"When({getattr(self.function, '__qualname__', repr(self.function))})"

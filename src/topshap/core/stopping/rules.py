@@ -1,0 +1,185 @@
+"""What the estimates have to say before a race stops by itself.
+
+A rule looks at a standing. All of them ask the same question, whether anybody left out may be ahead of anyone in the
+current top k by more than epsilon, and differ in what they rest on, which is their `guarantee`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+
+import numpy as np
+
+from topshap.core.standing import MeanStanding
+from topshap.core.validation import check_delta, check_int, check_real, front_door
+from topshap.statistics.normal_intervals import clt_interval
+
+if TYPE_CHECKING:
+    from topshap.core.standing import Standing
+
+Guarantee: TypeAlias = Literal["asymptotic", "credible", "exact"]
+"""What may be asked for: see the `guarantee` parameter of `topshap.identify`."""
+
+Promised: TypeAlias = Literal["asymptotic", "credible", "exact", "published"]
+"""What a rule gives: one of these, or the published rule, which is no guarantee."""
+
+GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
+
+NEARLY_DONE = 1.0 - 1e-9
+"""The completion of a rule that is not yet met is at most this."""
+
+
+class StoppingRule(Protocol):
+    """Says after each batch whether the current top k may be returned."""
+
+    @property
+    def guarantee(self) -> Promised:
+        """What it means that the rule is met."""
+
+    def __call__(self, standing: Standing, k: int) -> bool:
+        """Return whether the race may stop."""
+
+    def completion(self, standing: Standing, k: int) -> float:
+        """Return about which part of the evaluations that the rule takes has been spent; 1 exactly if it is met."""
+
+
+@runtime_checkable
+class BoundedStanding(Protocol):
+    """A standing whose algorithm bounds the differences across the border itself."""
+
+    def worst_bound(self) -> float:
+        """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest.
+
+        The bounds hold together with probability 1 - delta at the moment of any look: pairs and looks are paid for.
+        """
+
+
+@front_door
+@dataclass(frozen=True)
+class SeparatedBorder:
+    """Stop when the algorithm's own bounds put nobody left out ahead of the top k by more than epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        The allowed inclusion-exclusion error.
+    guarantee
+        What the bounds rest on: ``"asymptotic"`` or ``"exact"``.
+
+    Examples
+    --------
+    A standing of its own: two players, of whom the first is ahead by at least -0.05.
+
+    >>> from topshap.core.standing import KnownStanding
+    >>> class Bounded(KnownStanding):
+    ...     def worst_bound(self):
+    ...         return -0.05
+    >>> standing = Bounded(np.arange(2), np.array([0.2, 0.1]))
+    >>> SeparatedBorder(epsilon=0.1)(standing, k=1), SeparatedBorder(epsilon=0.01)(standing, k=1)
+    (True, False)
+    """
+
+    epsilon: float
+    guarantee: Promised = "asymptotic"
+
+    def __post_init__(self) -> None:
+        check_real("epsilon", self.epsilon, low=0.0)
+
+    def __call__(self, standing: Standing, k: int) -> bool:
+        """Return whether the lowest of all bounds is at least -epsilon."""
+        return k == standing.n_players or self._bound(standing) >= -self.epsilon
+
+    def completion(self, standing: Standing, k: int) -> float:
+        """Return about which part of the evaluations that the rule takes has been spent."""
+        return 1.0 if self(standing, k) else border_completion(standing, k, self._bound(standing), self.epsilon)
+
+    def _bound(self, standing: Standing) -> float:
+        if not isinstance(standing, BoundedStanding):
+            raise TypeError(f"SeparatedBorder needs a standing with a method 'worst_bound', not {standing!r}.")
+        return standing.worst_bound()
+
+
+@front_door
+@dataclass(frozen=True)
+class OverlappingIntervals:
+    """The published rule: stop when no interval of the rest exceeds one of the top k by more than epsilon.
+
+    The intervals come from the central limit theorem, each at level delta / n, two-sided. This is kept to reproduce
+    published figures. It is no guarantee at level delta: it looks after every round without paying for it, and
+    its intervals are only asymptotically right, which fails for players that are rarely pivotal.
+
+    Parameters
+    ----------
+    epsilon
+        The allowed inclusion-exclusion error.
+    delta
+        The allowed probability of a larger error.
+    min_samples
+        Never stop before every player was sampled this often.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+    >>> top = topshap.identify(game, k=2, epsilon=0.1, delta=0.05, algorithm="cmcs@k", random_state=0)
+    >>> sorted(top.players.tolist()), top.stopped
+    ([0, 1], 'confident')
+    """
+
+    epsilon: float
+    delta: float
+    min_samples: int = 30
+
+    def __post_init__(self) -> None:
+        check_real("epsilon", self.epsilon, low=0.0)
+        check_delta(self.delta)
+        check_int("min_samples", self.min_samples, low=2)
+
+    @property
+    def guarantee(self) -> Promised:
+        """The published rule: no guarantee at level delta."""
+        return "published"
+
+    def __call__(self, standing: Standing, k: int) -> bool:
+        """Return whether the intervals of the top k and the rest overlap by at most epsilon."""
+        if isinstance(standing, MeanStanding) and standing.counts.min() < self.min_samples:
+            return False
+        if k == standing.n_players:
+            return True
+        return self._overlap(standing, k) <= self.epsilon
+
+    def completion(self, standing: Standing, k: int) -> float:
+        """Return about which part of the evaluations that the rule takes has been spent."""
+        if self(standing, k):
+            return 1.0
+        sampled = part_sampled(standing, self.min_samples)
+        if k == standing.n_players:
+            return min(sampled, NEARLY_DONE)
+        return min(sampled, border_completion(standing, k, -self._overlap(standing, k), self.epsilon))
+
+    def _overlap(self, standing: Standing, k: int) -> float:
+        top, rest = standing.partition(k)
+        lower, upper = clt_interval(standing, self.delta / standing.n_players)
+        return float(np.max(upper[rest]) - np.min(lower[top]))
+
+
+def part_sampled(standing: Standing, min_samples: int) -> float:
+    """Return which part of its least number of samples the player with the fewest has, 1 if no samples are counted."""
+    return min(1.0, standing.counts.min() / min_samples) if isinstance(standing, MeanStanding) else 1.0
+
+
+def border_completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:
+    """Return about which part of the evaluations has been spent that bring the lowest bound up to -epsilon.
+
+    The bound is the estimated difference less a half-width, which has to shrink to difference + epsilon, and shrinks
+    with the root of the number of samples.
+    """
+    if bound >= -epsilon:
+        return NEARLY_DONE
+    if not math.isfinite(bound):
+        return 0.0
+    top, rest = standing.partition(k)
+    gap = max(0.0, float(standing.estimates[top].min() - standing.estimates[rest].max()))
+    return min(NEARLY_DONE, ((gap + epsilon) / (gap - bound)) ** 2)

@@ -1,0 +1,342 @@
+"""Parameter checks, with messages in one form: "The 'k' parameter of identify must be ... Got ... instead."."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from functools import wraps
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+
+import numpy as np
+
+from topshap.core.coalitions import names_of
+from topshap.core.errors import GameError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from topshap.core.typing import Coalitions, Game, Values
+
+
+LEAST_DELTA = 1e-100
+"""The smallest probability of an error that may be asked for: quantiles of Student's t are lost some way below it."""
+
+LARGEST_VALUE = 1e75
+"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def front_door(door: _F) -> _F:
+    """Name a public function or class in the errors about its parameters.
+
+    Checks deep inside know the parameter, not whose it is. Where several front doors have a parameter of that name and
+    call each other, the outermost is named: it is the one that the user called.
+
+    Examples
+    --------
+    >>> @front_door
+    ... def choose(k):
+    ...     return check_int("k", k, low=1, high=13)
+    >>> choose(14)
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'k' parameter of choose must be an int in [1, 13]. Got 14 instead.
+    """
+    if isinstance(door, type):
+        door.__init__ = _naming(door.__init__, owner=door)  # type: ignore[misc]
+        return door
+    return cast("_F", _naming(door, owner=door))
+
+
+def _naming(function: Callable[..., Any], owner: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with its errors naming the owner."""
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            with parameters_of(owner):
+                return await function(*args, **kwargs)
+
+        return awaited
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with parameters_of(owner):
+            return function(*args, **kwargs)
+
+    return call
+
+
+@contextmanager
+def parameters_of(owner: Callable[..., Any]) -> Iterator[None]:
+    """Name a function or class in the errors about its parameters that are raised within."""
+    try:
+        yield
+    except ParameterError as error:
+        if error.parameter in inspect.signature(owner).parameters:
+            error.name_owner(owner.__name__)
+        raise
+
+
+def refuse(name: str, value: Any = None, *, must_be: str, got: str | None = None) -> NoReturn:
+    """Raise the error that says which parameter is wrong, how, and what would be right.
+
+    Examples
+    --------
+    >>> refuse("x", must_be="one row", got="2 rows")
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'x' parameter must be one row. Got 2 rows instead.
+    """
+    raise ParameterError.about(name, f"must be {must_be}. Got {repr(value) if got is None else got} instead.")
+
+
+def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """Return `value` as an int within [low, high].
+
+    Examples
+    --------
+    >>> check_int("k", 14, low=1, high=13)
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'k' parameter must be an int in [1, 13]. Got 14 instead.
+    """
+    highest = math.inf if high is None else high
+    if not isinstance(value, Integral) or _is_bool(value) or not low <= int(value) <= highest:
+        bounds = f"of at least {low}" if high is None else f"in [{low}, {high}]"
+        refuse(name, value, must_be=f"an int {bounds}")
+    return int(value)
+
+
+def check_real(name: str, value: Any, *, low: float) -> float:
+    """Return `value` as a finite float of at least `low`."""
+    if not low <= _number(value) < math.inf:
+        refuse(name, value, must_be=f"a finite number of at least {low:g}")
+    return float(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above zero."""
+    if not 0.0 < _number(value) < math.inf:
+        refuse(name, value, must_be="a finite number above 0")
+    return float(value)
+
+
+def check_probability(name: str, value: Any) -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    if not 0.0 < _number(value) < 1.0:
+        refuse(name, value, must_be="a number between 0 and 1, both excluded")
+    return float(value)
+
+
+def check_delta(delta: Any) -> float:
+    """Return the allowed probability of an error as a float, large enough for the quantiles that belong to it.
+
+    Examples
+    --------
+    >>> check_delta(1e-300)
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'delta' parameter must be at least 1e-100. Got 1e-300 instead.
+    """
+    if check_probability("delta", delta) < LEAST_DELTA:
+        refuse("delta", delta, must_be=f"at least {LEAST_DELTA:g}")
+    return float(delta)
+
+
+def is_async(function: Any) -> bool:
+    """Return whether a function, or an object that is called like one, is a coroutine."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def check_range(name: str, value: Any) -> tuple[float, float]:
+    """Return a pair of finite numbers, the lower one first, as floats.
+
+    Examples
+    --------
+    >>> check_range("value_range", (0, 1))
+    (0.0, 1.0)
+    """
+    ends = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
+    low, high = (_number(end) for end in ends) if len(ends) == 2 else (math.nan, math.nan)
+    if not -math.inf < low < high < math.inf:
+        refuse(name, value, must_be="a pair of finite numbers (low, high) with low < high")
+    return low, high
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Refuse what is none of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = (repr(choice) for choice in choices)
+        refuse(name, value, must_be=f"{', '.join(others)} or {last}")
+
+
+def _number(value: Any) -> float:
+    """Return a real number as float and anything else as nan, which lies in no interval."""
+    return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def check_names(names: Iterable[str] | None, n_players: int) -> tuple[str, ...] | None:
+    """Return the players' names as a tuple of n different strings, None if there are none."""
+    if names is None:
+        return None
+    as_tuple = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(str(name) for name in names)
+    if len(as_tuple) != n_players:
+        refuse("player_names", names, must_be=f"one name for each of the {n_players} players")
+    if len(set(as_tuple)) != n_players:
+        twice = next(name for name in as_tuple if as_tuple.count(name) > 1)
+        refuse("player_names", names, must_be=f"all different, and {twice!r} occurs more than once")
+    return as_tuple
+
+
+def check_rng(random_state: Any) -> np.random.Generator:
+    """Return a generator made from a seed, or the one that was given."""
+    try:
+        if not _is_bool(random_state):
+            return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        pass  # said below
+    must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
+    refuse("random_state", random_state, must_be=must_be)
+
+
+def check_vector(name: str, values: ArrayLike) -> Values:
+    """Return `values` as a one-dimensional float64 array of finite numbers, at least one.
+
+    Examples
+    --------
+    >>> check_vector("weights", [1, 2])
+    array([1., 2.])
+    """
+    vector = check_reals(name, values)
+    if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
+        refuse(name, values, must_be="a non-empty one-dimensional array of finite numbers")
+    return vector
+
+
+def check_reals(name: str, values: ArrayLike) -> Values:
+    """Return `values` as a contiguous float64 array; text, objects and complex numbers are refused.
+
+    Examples
+    --------
+    >>> check_reals("weights", ["1", "2"])
+    Traceback (most recent call last):
+        ...
+    topshap.core.errors.ParameterError: The 'weights' parameter must be an array of real numbers.
+    Got ['1', '2'] instead.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged nested lists
+        array = np.array(None)
+    if array.dtype.kind not in "biuf":
+        refuse(name, values, must_be="an array of real numbers")
+    return np.asarray(array, dtype=np.float64, order="C")
+
+
+def resolve_n_players(game: Game, n_players: int | None) -> int:
+    """Return the number of players: as given, else the game's attribute ``n_players``."""
+    given = getattr(game, "n_players", None) if n_players is None else n_players
+    if given is None:
+        refuse("n_players", None, must_be="given, since the game has no attribute 'n_players'")
+    return check_int("n_players", given, low=1)
+
+
+def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
+    """Return a game's answer as floats, one per coalition; nothing is dropped or imputed.
+
+    Examples
+    --------
+    >>> check_values([1.0, float("nan")], np.array([[True, False], [True, True]]), ("age", "bmi"))
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.GameError: The value of a coalition must be a finite number. Got nan for {age, bmi} instead.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.array(None)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise GameError(
+            "A game must return a number for every coalition. Got a masked array with masked values instead."
+        )
+    if array.shape != (len(coalitions),):
+        raise GameError(
+            f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
+            f"Got {_kind(values, array)} of shape {array.shape} instead, for {_whom(coalitions, player_names)}."
+            + _for_one_at_a_time(array)
+        )
+    if array.dtype.kind not in "biuf":
+        first = array.reshape(-1)[0] if array.size else None
+        raise GameError(
+            f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
+            f"{first!r} for {names_of(coalitions[0], player_names)}."
+        )
+    numbers = array.astype(np.float64)
+    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
+    if not np.logical_and.reduce(usable):
+        row = int(np.flatnonzero(~usable)[0])
+        within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
+        raise GameError(
+            f"The value of a coalition must be a finite number{within}. "
+            f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
+        )
+    return numbers
+
+
+def check_within(
+    values: Values,
+    value_range: tuple[float, float],
+    coalitions: Coalitions,
+    player_names: tuple[str, ...] | None = None,
+) -> None:
+    """Refuse a value outside the range that was stated, since guarantees rest on it.
+
+    Examples
+    --------
+    >>> check_within(np.array([0.5, 1.5]), (0.0, 1.0), np.array([[False, False], [True, False]]))
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.GameError: The value of a coalition must lie in the stated value_range (0.0, 1.0).
+    Got 1.5 for {0} instead.
+    """
+    low, high = value_range
+    outside = np.flatnonzero((values < low) | (values > high))
+    if len(outside) > 0:
+        row = int(outside[0])
+        raise GameError(
+            f"The value of a coalition must lie in the stated value_range {value_range}. "
+            f"Got {values[row]} for {names_of(coalitions[row], player_names)} instead."
+        )
+
+
+def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
+    more = len(coalitions) - 1
+    return names_of(coalitions[0], player_names) + (f" and {more} more" if more else "") if more >= 0 else "none"
+
+
+def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
+    is_one_number = array.ndim == 0 and array.dtype.kind in "biuf"
+    return " A function of one coalition becomes a game by topshap.games.per_coalition." if is_one_number else ""
+
+
+def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
+    if isinstance(values, np.ndarray) or array.ndim > 0:
+        return f"an array {_short(values)}"
+    return f"{_short(values)}, an object"
+
+
+def _short(values: Any) -> str:
+    text = " ".join(repr(values).split())
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,1 @@
+"""A store of every value that was paid for, in one SQLite file."""

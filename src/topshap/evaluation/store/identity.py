@@ -1,0 +1,117 @@
+"""Which game a store belongs to: a fingerprint, and enough besides to say how two games differ."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from topshap.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from topshap.core.typing import Game
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What tells one game from another.
+
+    Attributes
+    ----------
+    fingerprint
+        The name that the user gave the game, or the fingerprint that the game gives of itself.
+    n_players
+        The number of players.
+    deterministic
+        Whether a coalition has the same value every time.
+    player_names
+        One name per player, None if there are none.
+    named
+        Whether the fingerprint is a name given by the user; then the players' names tell games apart as well.
+    """
+
+    fingerprint: str
+    n_players: int
+    deterministic: bool = True
+    player_names: tuple[str, ...] | None = None
+    named: bool = False
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: Any) -> Self:
+        """Return what `to_json` wrote; anything else is a `StoreError`.
+
+        Examples
+        --------
+        >>> Identity.from_json(Identity("my-game-v1", 3).to_json())
+        Identity(fingerprint='my-game-v1', n_players=3, deterministic=True, player_names=None, named=False)
+        """
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            names = fields["player_names"]
+            whole = (
+                isinstance(fields["fingerprint"], str)
+                and type(fields["n_players"]) is int
+                and 1 <= fields["n_players"] < 2**31
+                and type(fields["deterministic"]) is bool
+                and type(fields["named"]) is bool
+                and (names is None or [type(name) for name in names] == [str] * fields["n_players"])
+            )
+            if whole:
+                return cls(**{**fields, "player_names": None if names is None else tuple(names)})
+        except (TypeError, ValueError, KeyError, RecursionError, MemoryError) as error:
+            raise StoreError("The store does not say which game it belongs to.") from error
+        raise StoreError("The store does not say which game it belongs to.")
+
+    def differences(self, other: Identity) -> list[str]:
+        """Return in words how the game of a store, this one, differs from another; nothing if it is the same.
+
+        Examples
+        --------
+        >>> Identity("my-game-v1", 3).differences(Identity("my-game-v2", 4))
+        ["it has the fingerprint 'my-game-v1' there and 'my-game-v2' here", 'it has 3 players there and 4 here']
+        """
+        found = []
+        if self.n_players != other.n_players:
+            found.append(f"it has {self.n_players} players there and {other.n_players} here")
+        if self.deterministic != other.deterministic:
+            found.append(f"its values {_vary(self)} there and {_vary(other)} here")
+        names = self.player_names, other.player_names
+        renamed = None not in names and names[0] != names[1]
+        if self.fingerprint != other.fingerprint:
+            word = "is called" if self.named or other.named else "has the fingerprint"
+            found.insert(0, f"it {word} {self.fingerprint!r} there and {other.fingerprint!r} here")
+        if renamed and (found or self.named):
+            found.append(_renamed(*names))
+        return found
+
+
+def identity_of(
+    game: Game | None,
+    n_players: int,
+    *,
+    name: str | None,
+    player_names: tuple[str, ...] | None = None,
+    deterministic: bool = True,
+) -> Identity | None:
+    """Return a game's identity, by the name it was given or by its own fingerprint; None if it has neither."""
+    fingerprint = name if name is not None else getattr(game, "fingerprint", None)
+    if fingerprint is None:
+        return None
+    return Identity(str(fingerprint), n_players, deterministic, player_names, named=name is not None)
+
+
+def _vary(identity: Identity) -> str:
+    return "do not vary from call to call" if identity.deterministic else "vary from call to call"
+
+
+def _renamed(there: Any, here: Any) -> str:
+    if len(there) != len(here):
+        return "its players have other names"
+    i = next(i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b)
+    return f"player {i} is {there[i]!r} there and {here[i]!r} here"

@@ -1,1 +1,0 @@
-"""A `topshap.TopK` in the forms that other libraries use, and as a file."""

@@ -1,0 +1,140 @@
+"""A complete table as a game: every value is known, as for published games and for exact comparisons."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.core.coalitions import check_coalitions, to_ids
+from topshap.core.errors import ParameterError
+from topshap.core.fingerprints import fingerprint_of
+from topshap.core.tables import check_table, n_players_of, shapley_from_table
+from topshap.core.validation import check_names, front_door
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from topshap.core.typing import Coalitions, Values
+
+
+@front_door
+class TableGame:
+    """A game whose values are all in a table.
+
+    Parameters
+    ----------
+    values
+        An array of 2**n numbers: entry b is the value of the coalition whose members are the set bits of b,
+        so player i is bit i. It is copied.
+    player_names
+        One name per player.
+
+    Attributes
+    ----------
+    n_players : int
+        The number of players n.
+    player_names : tuple of str, or None
+        One name per player, if there are any.
+    values : ndarray
+        The table, read-only.
+
+    Examples
+    --------
+    >>> game = TableGame([0.0, 1.0, 2.0, 5.0], player_names=["Ann", "Bob"])
+    >>> game(np.array([[True, False], [True, True]]))
+    array([1., 5.])
+    >>> game.shapley_values()
+    array([2., 3.])
+    """
+
+    def __init__(self, values: ArrayLike, player_names: Sequence[str] | None = None) -> None:
+        self.values: Values = check_table("values", values).copy()
+        self.values.setflags(write=False)
+        self.n_players = n_players_of(self.values)
+        self.player_names = check_names(player_names, self.n_players)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells this game from others in a store: its values."""
+        return fingerprint_of("TableGame", values=self.values)
+
+    def __call__(self, coalitions: Coalitions, /) -> Values:
+        """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
+        return self.values[to_ids(check_coalitions(coalitions, self.n_players))]
+
+    def __repr__(self) -> str:
+        return f"TableGame(n_players={self.n_players}, player_names={self.player_names})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Values, tuple[str, ...] | None]]:
+        # Built anew when unpickled, since arrays come back writeable.
+        return type(self), (self.values, self.player_names)
+
+    def shapley_values(self) -> Values:
+        """Return the exact Shapley values, computed once; the array is read-only.
+
+        Examples
+        --------
+        >>> TableGame([0.0, 1.0, 2.0, 5.0]).shapley_values()
+        array([2., 3.])
+        """
+        return self._shapley_values
+
+    @cached_property
+    def _shapley_values(self) -> Values:
+        phi = shapley_from_table(self.values)
+        phi.setflags(write=False)
+        return phi
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table, and the names if there are any, to this very path as an ``.npz`` archive.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     TableGame([0.0, 1.0, 2.0, 5.0]).save(folder + "/game.npz")
+        ...     TableGame.load(folder + "/game.npz").values
+        array([0., 1., 2., 5.])
+        """
+        arrays: dict[str, Any] = {"values": self.values}
+        if self.player_names is not None:
+            arrays["player_names"] = np.array(self.player_names)
+        # An open file, because given a name numpy would put .npz behind any that does not end so.
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a game from an ``.npz`` archive with the array ``values`` and perhaps ``player_names``.
+
+        Nothing in the file is ever executed: archives with pickled objects are refused.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     TableGame([0.0, 1.0], player_names=["Ann"]).save(folder + "/game.npz")
+        ...     TableGame.load(folder + "/game.npz")
+        TableGame(n_players=1, player_names=('Ann',))
+        """
+        must_be = "The 'path' parameter of TableGame.load must be an .npz archive with the array 'values'."
+        try:
+            # Opened here, because numpy leaves a broken archive open.
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                found = list(archive)
+                arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
+        except (TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise ParameterError(f"{must_be} Got {str(path)!r}, which cannot be read as one.") from error
+        if "values" not in arrays:
+            raise ParameterError(f"{must_be} Got {str(path)!r} with {found} instead.")
+        names = arrays.get("player_names")
+        return cls(arrays["values"], None if names is None else names.tolist())

@@ -1,0 +1,161 @@
+"""Models of any library as one function from a table to numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.core.errors import GameError, ParameterError
+from topshap.core.validation import refuse
+
+if TYPE_CHECKING:
+    from topshap.core.typing import Values
+    from topshap.games.tables.tabular import Table
+
+
+class Prediction:
+    """A predict function together with which of its outputs is looked at.
+
+    Parameters
+    ----------
+    predict
+        From a table to one number per row, or to one per row and class.
+    output
+        Which class: its name where the model says its classes, else its position. None where there is only one.
+
+    Examples
+    --------
+    >>> second = Prediction(lambda X: np.stack([1 - X[:, 0], X[:, 0]], axis=1), output=1)
+    >>> second(np.array([[0.25], [0.75]]))
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, predict: Any, output: Any = None) -> None:
+        if not callable(predict):
+            hint = "a function from rows to numbers, for example model.predict_proba; topshap.Explainer takes a model"
+            refuse("predict", predict, must_be=hint)
+        self.predict, self.output = predict, output
+        self._column = self._column_of(output)
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The names of the outputs, where `predict` is a method of a model that says them."""
+        classes = getattr(getattr(self.predict, "__self__", None), "classes_", None)
+        return None if classes is None or getattr(self.predict, "__name__", "") == "predict" else list(classes)
+
+    def __call__(self, data: Any) -> Values:
+        """Return one number per row."""
+        answer = as_array(self.predict(data))
+        if answer.dtype.kind not in "biuf":
+            raise GameError(
+                f"A model has to predict numbers. Got {answer.dtype} ({answer.ravel()[:1].tolist()} first): "
+                "for a classifier use its predict_proba, and say which class by 'output'."
+            )
+        if answer.ndim == 2 and answer.shape[1] > 1:
+            answer = answer[:, self._column_within(answer.shape[1])]
+        elif self._column not in (None, 0) or answer.ndim > 2:
+            must_be = "None for a model with one output"
+            refuse("output", self.output, must_be=must_be)
+        return answer.reshape(len(answer)).astype(np.float64)
+
+    def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> None:
+        """Predict some rows, so that what does not fit together is found before anything is paid for."""
+        try:
+            answer = self(table.mix(rows))
+        except (ParameterError, GameError):
+            raise
+        except Exception as error:
+            must_be = "a function that takes rows like x"
+            if any("NotFitted" in kind.__name__ for kind in type(error).__mro__):
+                must_be = "of a model that is fitted: call its fit first"
+            complaint = f"must be {must_be}. It raised {type(error).__name__}: {error}"
+            raise ParameterError.about("predict", complaint) from error
+        if len(answer) != len(rows):
+            must_be = f"a function that returns one answer per row, {len(rows)} here"
+            refuse("predict", len(answer), must_be=must_be)
+
+    def _column_of(self, output: Any) -> int | None:
+        classes = self.classes
+        if output is None:
+            return None
+        if classes is not None and output in classes:
+            return classes.index(output)
+        if not isinstance(output, int | np.integer) or isinstance(output, bool) or output < 0:
+            must_be = "the position of an output, since the names of the outputs are not known"
+            refuse("output", output, must_be=_one_of(classes) if classes is not None else must_be)
+        return int(output)
+
+    def _column_within(self, n_outputs: int) -> int:
+        if self._column is None or self._column >= n_outputs:
+            known = self.classes
+            must_be = _one_of(known) if known is not None else f"the position of one of the {n_outputs} outputs"
+            refuse("output", self.output, must_be=must_be)
+        return self._column
+
+
+def as_array(answer: Any) -> np.ndarray[Any, Any]:
+    """Return a model's answer as an array, also if it is a torch tensor on some device."""
+    if hasattr(answer, "detach") and hasattr(answer, "cpu"):
+        answer = answer.detach().cpu().numpy()
+    return np.asarray(answer)
+
+
+def predict_of(model: Any, output: Any) -> tuple[Prediction, str]:
+    """Return the prediction to explain that is obvious for a model, and which it is, in words.
+
+    That is the probability of the positive class for a classifier of two classes, and of the class `output` for one of
+    more; its decision function where it gives no probabilities; the prediction for a regressor; the output of a torch
+    module; a function as it is.
+    """
+    if hasattr(model, "predict_proba"):
+        prediction = Prediction(model.predict_proba, output)
+        classes = list(getattr(model, "classes_", ()))
+        if output is None and len(classes) == 2:
+            prediction = Prediction(model.predict_proba, classes[1])
+        elif output is None and classes:
+            refuse("output", None, must_be=_one_of(classes))
+        chosen = prediction.output
+        return prediction, "predict_proba" if chosen is None else f"predict_proba of class {_plain(chosen)!r}"
+    if hasattr(model, "decision_function") and hasattr(model, "classes_"):
+        positive = output if len(model.classes_) > 2 or output != model.classes_[1] else None
+        words = "decision_function" if output is None else f"decision_function of class {_plain(output)!r}"
+        return Prediction(model.decision_function, positive), words
+    if hasattr(model, "predict"):
+        return Prediction(model.predict, output), "predict"
+    if hasattr(model, "forward") and hasattr(model, "parameters"):
+        return Prediction(TorchPredict(model), output), f"output {output or 0} of the module"
+    if not callable(model):
+        must_be = "a fitted model or a function from rows to numbers"
+        refuse("model_or_predict", model, must_be=must_be)
+    name = getattr(model, "__name__", type(model).__name__)
+    return Prediction(model, output), name if output is None else f"{name}, output {output!r}"
+
+
+class TorchPredict:
+    """The forward pass of a torch module as a function of a table, without gradients and in evaluation mode."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def __call__(self, data: Any) -> np.ndarray[Any, Any]:
+        """Return the module's output for the rows, given as a tensor of its parameters' dtype."""
+        import torch  # noqa: PLC0415 - whoever has a module has torch
+
+        like = next(iter(self.module.parameters()), torch.zeros(()))
+        rows = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
+        was_training = self.module.training
+        self.module.eval()
+        try:
+            with torch.no_grad():
+                return as_array(self.module(torch.as_tensor(rows).to(dtype=like.dtype, device=like.device)))
+        finally:
+            self.module.train(was_training)
+
+
+def _one_of(classes: list[Any]) -> str:
+    return f"one of the model's classes, {', '.join(repr(_plain(each)) for each in classes)}"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,117 @@
+"""Games from plain functions, and the check of its input that a game makes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.core.coalitions import check_coalitions, names_of
+from topshap.core.errors import GameError
+from topshap.core.fingerprints import check_fingerprint, fingerprint_of
+from topshap.core.validation import check_int, check_names, front_door, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from topshap.core.typing import Coalition, Coalitions, Values
+
+
+@front_door
+def per_coalition(
+    f: Callable[[Coalition], Any],
+    n_players: int | None = None,
+    player_names: Sequence[str] | None = None,
+    *,
+    fingerprint: str | None = None,
+) -> PerCoalition:
+    """Turn a function of one coalition into a game.
+
+    Parameters
+    ----------
+    f
+        A function of a bool array of shape (n,), true for the players inside, that returns a number.
+    n_players
+        The number of players; the number of names if None, and where there are none either, it has to be said
+        wherever the game is used.
+    player_names
+        One name per player.
+    fingerprint
+        A name for this game in a store, for a function that cannot be seen through; see `topshap.core.fingerprints`.
+
+    Returns
+    -------
+    PerCoalition
+        The game: a callable from a bool array of shape (m, n) to m numbers. It can be pickled if `f` can.
+
+    Examples
+    --------
+    >>> def worth(coalition):
+    ...     return 10.0 if coalition[0] and coalition.sum() >= 2 else 0.0
+    >>> game = per_coalition(worth, player_names=["Ann", "Bob", "Cem"])
+    >>> game.n_players
+    3
+    >>> game(np.array([[True, False, True], [False, True, True]]))
+    array([10.,  0.])
+    """
+    if not callable(f):
+        refuse("f", f, must_be="a function of one coalition")
+    check_fingerprint(fingerprint)
+    if n_players is None:
+        if player_names is None:
+            return PerCoalition(f, given_fingerprint=fingerprint)
+        n_players = len(player_names)
+    n = check_int("n_players", n_players, low=1)
+    return PerCoalition(f, n, check_names(player_names, n), fingerprint)
+
+
+@dataclass(frozen=True)
+class PerCoalition:
+    """A game that asks a function for one coalition at a time; see `per_coalition`.
+
+    Attributes
+    ----------
+    function
+        The function of one coalition.
+    n_players
+        The number of players, None if it was not given.
+    player_names
+        One name per player, None if there are none.
+    given_fingerprint
+        The user's own name for this game in a store, None if there is none.
+
+    Examples
+    --------
+    >>> game = PerCoalition(lambda coalition: coalition.mean())
+    >>> game(np.array([[True, False], [True, True]]))
+    array([0.5, 1. ])
+    """
+
+    function: Callable[[Coalition], Any]
+    n_players: int | None = None
+    player_names: tuple[str, ...] | None = None
+    given_fingerprint: str | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells this game from others in a store; None if the function cannot be seen through."""
+        return self.given_fingerprint or fingerprint_of("PerCoalition", function=self.function)
+
+    def __call__(self, coalitions: Coalitions, /) -> Values:
+        """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
+        rows = check_coalitions(coalitions, self.n_players)
+        # The function gets a copy: it may keep or change what it is given.
+        return np.array([self._number(self.function(row.copy()), row) for row in rows], dtype=np.float64)
+
+    def _number(self, value: Any, coalition: Coalition) -> float:
+        # A model that predicts one row answers with an array of one number.
+        scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+        with suppress(TypeError, ValueError):
+            if not isinstance(scalar, str | bytes | np.ndarray):
+                return float(scalar)
+        name = names_of(coalition, self.player_names)
+        raise GameError(
+            f"The function of a game must return one number. For the coalition {name} it returned {value!r}."
+        )

@@ -1,0 +1,92 @@
+"""Scores of models trained on a part of the data: what the games about retraining share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.core.coalitions import names_of
+from topshap.core.extras import import_extra
+from topshap.core.validation import refuse
+from topshap.games.base import UnitGame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topshap.core.typing import Coalition, Coalitions, Values
+
+
+class ScoreGame(UnitGame):
+    """A game in which a value is the score of a model."""
+
+    @abstractmethod
+    def _score(self, present: Coalition) -> float:
+        """Return the score of the model that has these units."""
+
+    def _values(self, present: Coalitions) -> Values:
+        return np.array([self._checked_score(row) for row in present], dtype=np.float64)
+
+    def _checked_score(self, present: Coalition) -> float:
+        try:
+            return float(self._score(present))
+        except Exception as error:
+            who = names_of(present, tuple(str(label) for label in self._units.labels))
+            error.add_note(f"This happened in the score of a model with {who}.")
+            raise
+
+
+def check_estimator(estimator: Any) -> Any:
+    """Return the estimator, or say that it is none."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        must_be = "a scikit-learn estimator: an object with fit and get_params"
+        refuse("estimator", estimator, must_be=must_be)
+    return estimator
+
+
+def check_scorer(estimator: Any, scoring: Any) -> Any:
+    """Return the scorer for a name, a function of (estimator, X, y), or None for the estimator's own score."""
+    metrics = import_extra("sklearn.metrics", extra="sklearn", needed_by="a game that trains models")
+    try:
+        return metrics.check_scoring(estimator, scoring)
+    except (TypeError, ValueError) as error:
+        must_be = f"a name of scikit-learn's scorers, a function of (estimator, X, y), or None ({error})"
+        refuse("scoring", scoring, must_be=must_be)
+
+
+def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
+    """Return a clone with the seed wherever a random state is not set, and whether nothing random is left in it."""
+    base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
+    copy = base.clone(estimator)
+    parameters = copy.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    unset = [name for name in names if parameters[name] is None]
+    if seed is not None:
+        copy.set_params(**dict.fromkeys(unset, seed))
+    moving = [name for name in names if isinstance(parameters[name], np.random.RandomState | np.random.Generator)]
+    return copy, not moving and (seed is not None or not unset)
+
+
+def constant_model(estimator: Any) -> Any:
+    """Return the model that knows nothing: the most frequent class with all frequencies, or the mean."""
+    base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
+    dummy = import_extra("sklearn.dummy", extra="sklearn", needed_by="a game that trains models")
+    if base.is_classifier(estimator):
+        return dummy.DummyClassifier(strategy="prior")
+    if not base.is_regressor(estimator):
+        must_be = "a classifier or a regressor, since the empty coalition is scored by a constant prediction"
+        refuse("estimator", estimator, must_be=must_be)
+    return dummy.DummyRegressor(strategy="mean")
+
+
+def check_target(name: str, y: Any, n_rows: int) -> NDArray[Any]:
+    """Return the target as an array with one entry per row."""
+    target = np.asarray(y)
+    if target.ndim == 0 or len(target) != n_rows:
+        refuse(
+            name,
+            got=f"an array of shape {target.shape}",
+            must_be=f"one target for each of the {n_rows} rows",
+        )
+    return target

@@ -1,0 +1,1 @@
+"""Tables of rows and named columns, whichever library they come from."""

@@ -1,0 +1,91 @@
+"""Exact Shapley values by enumeration: the answer to which every estimate is compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.core.tables import shapley_from_table
+from topshap.core.validation import check_int, check_values, front_door, resolve_n_players
+
+if TYPE_CHECKING:
+    from topshap.core.typing import Game, Values
+
+__all__ = ["shapley_from_table", "shapley_values", "value_table"]
+
+
+def shapley_values(
+    game: Game, n_players: int | None = None, *, max_players: int = 24, batch_bytes: int = 2**24
+) -> Values:
+    """Return the exact Shapley values of a game by evaluating every coalition once.
+
+    Parameters
+    ----------
+    game, n_players, max_players, batch_bytes
+        See `value_table`.
+
+    Returns
+    -------
+    Values
+        One Shapley value per player.
+
+    Examples
+    --------
+    >>> shapley_values(lambda coalitions: coalitions.sum(axis=1) ** 2, n_players=3)
+    array([3., 3., 3.])
+    """
+    return shapley_from_table(value_table(game, n_players, max_players=max_players, batch_bytes=batch_bytes))
+
+
+@front_door
+def value_table(game: Game, n_players: int | None = None, *, max_players: int = 24, batch_bytes: int = 2**24) -> Values:
+    """Return the complete table of a game by evaluating every coalition once.
+
+    Parameters
+    ----------
+    game
+        Any callable from a bool array of shape (m, n) to m numbers.
+    n_players
+        The number of players, the game's attribute `n_players` if None.
+    max_players
+        The largest number of players to accept, since n players take 2**n evaluations.
+    batch_bytes
+        About how large the array of coalitions in one call of the game may be.
+
+    Returns
+    -------
+    Values
+        The values of all coalitions, ordered by id: player i is bit i.
+
+    Raises
+    ------
+    ParameterError
+        If there are more than `max_players` players, or nothing says how many there are.
+    GameError
+        If the game returns anything but one finite number per coalition.
+
+    Examples
+    --------
+    >>> value_table(lambda coalitions: coalitions @ [1.0, 10.0], n_players=2)
+    array([ 0.,  1., 10., 11.])
+    """
+    n = _resolve_n_players(game, n_players, max_players)
+    rows = max(1, check_int("batch_bytes", batch_bytes, low=1) // n)
+    table = np.empty(2**n)
+    for start in range(0, len(table), rows):
+        coalitions = from_ids(np.arange(start, min(start + rows, len(table))), n)
+        table[start : start + rows] = check_values(game(coalitions), coalitions, getattr(game, "player_names", None))
+    return table
+
+
+def _resolve_n_players(game: Game, n_players: int | None, max_players: int) -> int:
+    n = resolve_n_players(game, n_players)
+    if n > max_players:
+        raise ParameterError(
+            f"The 'n_players' parameter of value_table must be an int in [1, {max_players}], up to "
+            f"'max_players'. Got {n} instead, for which 2**{n} evaluations would be needed."
+        )
+    return n

@@ -1,0 +1,228 @@
+"""The race: estimates and intervals against evaluations, so that one sees the top k separate from the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.core.history import History
+from topshap.core.validation import check_int, check_probability, front_door, refuse
+from topshap.show.labels import name_of, shorten_all, shown_ranks
+from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
+from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.ranking import merit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from topshap.core.result import TopK
+    from topshap.core.typing import Matrix, Players, Values
+
+DASHES = ("-", "--", "-.", ":")
+FEW_MOMENTS = 8
+"""Up to this many moments of a race are marked as points: the lines between them were not seen."""
+
+
+@front_door
+def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.95) -> Axes:
+    """Draw how the estimates and their intervals came about while evaluations were spent.
+
+    The top k are dark, the others light. Intervals are drawn of the last player in and the first one out, which
+    is where the race is decided.
+
+    Parameters
+    ----------
+    top
+        What was found, with its `history`.
+    ax
+        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+    most
+        How many players to show at most, at least 4: the first ones, and always those around the border.
+    level
+        The level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3]], [3.0, 1.0, 2.0], n_players=10)
+    >>> top = topshap.identify(game, k=2, budget=200, random_state=0)
+    >>> topshap.show.race(top).get_xlabel()
+    'evaluations'
+    """
+    most = check_int("most", most, low=4)
+    level = check_probability("level", level)
+    history = known_history(top)
+    ranks = shown_ranks(top.n_players, top.k, most)
+    players = top.ranking[ranks]
+    ax = axes_or_new(ax, width=7.0, height=4.2)
+    few = len(history.evaluations) <= FEW_MOMENTS
+    half_widths = two_sided_quantile(1.0 - level) * history.std_errors
+    for rank, player in zip(ranks[::-1], players[::-1], strict=True):  # the best are drawn last, on top
+        inside = bool(rank < top.k)
+        colour = INSIDE if inside else OUTSIDE_LINE
+        dashes = DASHES[rank % len(DASHES)]
+        estimates, half = history.estimates[:, player], half_widths[:, player]
+        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.8 if inside else 1.0}
+        ax.plot(history.evaluations, estimates, marker="." if few else "", **style)
+        if rank in (top.k - 1, top.k):
+            fill: dict[str, Any] = {"alpha": 0.22, "linewidth": 0, "color": colour}
+            ax.fill_between(history.evaluations, estimates - half, estimates + half, **fill)
+            if few:
+                ax.errorbar(history.evaluations, estimates, half, fmt="none", ecolor=colour, elinewidth=1, capsize=2)
+    _evaluations_axis(ax, history)
+    ax.set_ylim(*value_limits(history.estimates[:, players], half_widths[:, players]))
+    _label_ends(ax, top, ranks)
+    for place in borders(top):
+        ax.axhline(place, zorder=0, **BORDER_LINE)
+    open_frame(ax, "top", "right")
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel("Shapley value")
+    shown = "" if len(ranks) == top.n_players else f" ({len(ranks)} of {top.n_players:,} players shown)"
+    ax.set_title(f"The race for the top {top.k}{shown}", loc="left", fontsize="medium")
+    return ax
+
+
+def borders(top: TopK) -> list[float]:
+    """Return where the border of the top k lies among the values; on both sides of 0 if it is one of magnitudes.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, -2.0, 1.0])
+    >>> [borders(topshap.identify(game, k=1, rank_by=by, random_state=0)) for by in ("value", "magnitude")]
+    [[2.0], [2.5, -2.5]]
+    """
+    if top.k == top.n_players:
+        return []
+    between = float(merit(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean())
+    return [between, -between] if top.rank_by == "magnitude" else [between]
+
+
+def known_history(top: TopK) -> History:
+    """Return how the estimates came about, from when they differ; refuse a result that does not say so."""
+    history = top.history
+    if history is None:
+        refuse("top", must_be="a result with a history", got="one without")
+    differ = np.ptp(history.estimates, axis=1) > 0
+    start = int(np.argmax(differ)) if differ.any() else len(differ) - 1
+    return History(history.evaluations[start:], history.estimates[start:], history.std_errors[start:])
+
+
+def value_limits(estimates: Matrix, half_widths: Matrix) -> tuple[float, float]:
+    """Return limits that hold all that is known at the end and most of the way to it.
+
+    The first estimates and intervals may be many times as wide as the last ones, and would leave nothing to see.
+
+    Examples
+    --------
+    >>> value_limits(np.array([[90.0, -50.0], [2.0, 1.0], [2.0, 1.0]]), np.full((3, 2), 0.5))
+    (0.3..., 2.6...)
+    """
+    later = slice(len(estimates) // 3, None)
+    half = np.where(np.isfinite(half_widths[later]), half_widths[later], 0.0)
+    low = min(np.quantile(estimates[later] - half, 0.02), (estimates[-1] - half[-1]).min())
+    high = max(np.quantile(estimates[later] + half, 0.98), (estimates[-1] + half[-1]).max())
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    return float(low - margin), float(high + margin)
+
+
+def spread(places: Values, gap: float) -> Values:
+    """Return places in the same order that are at least `gap` apart, moved as little as a single sweep allows.
+
+    Examples
+    --------
+    >>> spread(np.array([1.0, 1.1, 5.0]), gap=1.0)
+    array([0.55, 1.55, 5.  ])
+    """
+    order = np.argsort(places, kind="stable")
+    blocks: list[tuple[float, int]] = []  # the middle of each block of touching places, and how many there are
+    for place in places[order].tolist():
+        middle, size = place, 1
+        while blocks and blocks[-1][0] + gap * blocks[-1][1] / 2 > middle - gap * size / 2:
+            before, count = blocks.pop()
+            middle = (before * count + middle * size) / (count + size)
+            size += count
+        blocks.append((middle, size))
+    apart = np.empty(len(places))
+    apart[order] = np.concatenate([middle + gap * (np.arange(size) - (size - 1) / 2) for middle, size in blocks])
+    return apart
+
+
+def within(places: Values, gap: float, low: float, high: float) -> Values:
+    """Return places that are `gap` apart and, if there is room for all, at least half of it inside of [low, high].
+
+    Examples
+    --------
+    >>> within(np.array([-0.4, 0.6, 5.0]), gap=1.0, low=0.0, high=5.0)
+    array([0.5, 1.5, 4.5])
+    """
+    rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
+    lowest, highest = low + gap * (rank + 0.5), high - gap * (len(places) - rank - 0.5)
+    return np.minimum(np.maximum(places, lowest), highest)
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return some round numbers in [low, high] for a logarithmic axis: 1, 2, 5, 10 and so on, or powers of ten.
+
+    Examples
+    --------
+    >>> round_numbers(30, 700)
+    [50.0, 100.0, 200.0, 500.0]
+    >>> round_numbers(2, 200_000)
+    [10.0, 100.0, 1000.0, 10000.0, 100000.0]
+    """
+    exponents = range(int(np.floor(np.log10(low))), int(np.log10(high)) + 1)
+    steps = (1, 2, 5) if high < 1000 * low else (1,)
+    return [number for e in exponents for step in steps if low <= (number := float(step * 10**e)) <= high]
+
+
+def _evaluations_axis(ax: Axes, history: History) -> None:
+    """Take a logarithmic axis where the race is long enough, with plain numbers."""
+    first, last = history.evaluations[[0, -1]].tolist()
+    if last > 4 * first:
+        ax.set_xscale("log")
+        ax.set_xticks(round_numbers(first, last))
+        ax.set_xticks([], minor=True)
+    else:
+        ax.locator_params(axis="x", integer=True)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlim(first if last > first else 0, last)
+
+
+def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
+    """Write the players' names where their lines end, without one over another."""
+    players = top.ranking[ranks]
+    low, high = ax.get_ylim()
+    height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
+    gap = min(10.5 / max(height, 1.0), 1.0 / len(ranks)) * (high - low)
+    names = shorten_all((name_of(top, i) for i in players), 22)
+    places = within(spread(top.estimates[players], gap), gap, low, high)
+    for rank, player, name, place in zip(ranks, players, names, places, strict=True):
+        inside = rank < top.k
+        ax.annotate(
+            name,
+            xy=(1.0, top.estimates[player]),
+            xytext=(1.04, place),
+            xycoords=ax.get_yaxis_transform(),
+            textcoords=ax.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+            fontweight="bold" if inside else "normal",
+            color=INSIDE if inside else FAINT_TEXT,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": OUTSIDE_LINE,
+                "linewidth": 0.5,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "relpos": (0.0, 0.5),
+            },
+            annotation_clip=False,
+            parse_math=False,
+        )

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+import topshap
+from topshap.algorithms import OddGPAtK
+from topshap.algorithms.odd_gp.fixed_confidence import share_of_look
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.games import AdditiveGame, TableGame, UnanimityGame, VotingGame
+from topshap.reference.metrics import inclusion_exclusion_error
+
+
+def run(game, k=2, epsilon=0.01, delta=0.05, seed=0, **options):
+    return topshap.identify(game, k=k, epsilon=epsilon, delta=delta, algorithm=OddGPAtK(), random_state=seed, **options)
+
+
+def rough_game(n, seed, gap=0.02):
+    """Close neighbours across the border of the top 3, interactions of three, and something rough on top."""
+    rng = np.random.default_rng(seed)
+    coalitions = from_ids(np.arange(2**n), n)
+    strength = 0.2 - gap * np.arange(n)
+    members = coalitions[:, 0] & coalitions[:, 3] & coalitions[:, 4]
+    return TableGame(coalitions @ strength + 0.1 * members + 0.02 * rng.standard_t(3, size=2**n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("kind", ["random", "additive", "constant", "tie"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_small_and_degenerate_games_end_with_the_right_answer(n, kind, epsilon):
+    table = {
+        "random": np.random.default_rng(n).random(2**n),
+        "additive": from_ids(np.arange(2**n), n) @ (np.arange(n) + 1.0),
+        "constant": np.full(2**n, 3.0),
+        "tie": from_ids(np.arange(2**n), n).sum(axis=1) ** 2.0,
+    }[kind]
+    game = TableGame(table)
+    for k in range(1, n + 1):
+        top = run(game, k=k, epsilon=epsilon)
+        assert top.evaluations <= 2**n
+        assert top.stopped in ("exact", "confident")
+        assert inclusion_exclusion_error(game.shapley_values(), top.players) <= epsilon + 1e-9
+
+
+def test_a_tie_with_no_tolerance_ends_in_enumeration():
+    game = UnanimityGame([[0, 1], [2, 3], [4, 5]], [1.0, 1.0, 1.0], n_players=8)
+    top = run(game, k=3, epsilon=0.0)
+    assert (top.stopped, top.evaluations) == ("exact", 2**8)
+
+
+def test_an_additive_game_does_not_take_all_coalitions():
+    top = run(AdditiveGame(np.arange(14.0)), k=4, epsilon=0.1)
+    assert top.stopped == "confident"
+    assert top.evaluations < 1000
+    assert set(top.players) == {10, 11, 12, 13}
+
+
+def test_it_is_seldom_wrong_on_near_ties():
+    """60 rough games with gaps of 0.02 at delta = 0.1: 6 failures would be expected of a rule that is just right.
+
+    More than 12 have a probability of 0.5% then; the rule is meant to be cautious.
+    """
+    wrong = 0
+    for seed in range(60):
+        game = rough_game(9, seed)
+        top = run(game, k=3, epsilon=0.002, delta=0.1, seed=seed)
+        wrong += inclusion_exclusion_error(game.shapley_values(), top.players) > 0.002
+    assert wrong <= 12
+
+
+def test_a_rare_pivotal_player_is_not_declared_safe():
+    """Player 1 matters only together with six others, but then more than player 0, who is worth little on its own."""
+    sets, worth = [[0], list(range(1, 8))], [0.02, 0.4]
+    game = UnanimityGame(sets, worth, n_players=12)
+    exact = game.shapley_values()
+    for seed in range(10):
+        top = run(game, k=1, epsilon=0.001, delta=0.05, seed=seed)
+        assert inclusion_exclusion_error(exact, top.players) <= 0.001
+
+
+def test_a_large_game_is_finished_without_listing_it():
+    rng = np.random.default_rng(0)
+    sets = [[i] for i in range(40)] + [rng.choice(40, 3, replace=False).tolist() for _ in range(60)]
+    game = UnanimityGame(sets, np.concatenate([np.linspace(4.0, 0.0, 40), rng.random(60)]), n_players=40)
+    top = run(game, k=5, epsilon=0.1)
+    assert top.stopped == "confident"
+    assert inclusion_exclusion_error(game.shapley_values(), top.players) <= 0.1
+
+
+def test_a_budget_that_comes_first_is_said_and_used():
+    game = rough_game(12, 0, gap=0.0001)
+    top = run(game, k=2, epsilon=1e-6, budget=301)  # players 0, 3 and 4 are next to equal
+    assert (top.stopped, top.evaluations) == ("budget", 301)
+    assert np.isfinite(top.estimates).all()
+
+
+def test_credible_takes_fewer_evaluations():
+    game = VotingGame([5, 4, 4, 3, 2, 2, 1, 1, 1, 1], quota=13)
+    spent = {
+        guarantee: np.mean([run(game, k=3, epsilon=0.02, guarantee=guarantee, seed=s).evaluations for s in range(5)])
+        for guarantee in ("asymptotic", "credible")
+    }
+    assert spent["credible"] < spent["asymptotic"]
+
+
+def test_all_looks_together_are_paid_for():
+    shares = [share_of_look(look) for look in range(1, 2000)]
+    assert sum(shares) < 1.0
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_it_says_where_it_cannot_be_used():
+    with pytest.raises(ParameterError, match="more than 1000 players: this game has 1001"):
+        run(AdditiveGame(np.arange(1001.0)))
+
+    def noisy(coalitions):
+        return coalitions @ np.arange(5.0)
+
+    noisy.deterministic = False
+    with pytest.raises(ParameterError, match="not deterministic"):
+        run(noisy, n_players=5)
+    with pytest.raises(ParameterError, match="guarantee"):
+        run(AdditiveGame(np.arange(5.0)), guarantee="exact", value_range=(0.0, 10.0))

@@ -1,0 +1,230 @@
+"""Fingerprints: equal for the same game in any process, different as soon as a value might be, or else None."""
+
+import functools
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from topshap import games
+from topshap.core.errors import ParameterError
+from topshap.games import fingerprint_of
+
+X, Y = load_iris(return_X_y=True)
+SCALE = 2.0
+
+
+def mark(part):
+    return fingerprint_of("test", part=part)
+
+
+plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+nested = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
+
+
+@given(nested, nested)
+def test_parts_have_the_same_mark_just_if_they_are_the_same(one, other):
+    assert mark(one) == mark(pickle.loads(pickle.dumps(one)))
+    assert (mark(one) == mark(other)) == (repr(one) == repr(other) or (one == other and type(one) is type(other)))
+
+
+def test_structure_counts():
+    assert mark(["a", "b"]) != mark(["ab"]) != mark([["a"], "b"])
+    assert mark((1, 2)) != mark([1, 2])
+    assert mark(1) != mark(1.0) != mark(True)
+    assert mark({"a": 1, "b": 2}) == mark({"b": 2, "a": 1})
+    assert mark({3, 1, 2}) == mark({2, 3, 1})
+
+
+def test_arrays_count_by_dtype_shape_and_content():
+    array = np.arange(6.0)
+    assert mark(array) == mark(array[::-1][::-1])
+    different = [array, array.astype(np.float32), array.reshape(2, 3), array + 1, array.astype(object)]
+    assert len({mark(each) for each in different}) == len(different)
+
+
+def test_what_lies_between_the_fields_of_an_array_does_not_count():
+    aligned = np.dtype([("small", "i1"), ("large", "f8")], align=True)
+    marks = set()
+    for padding in (0, 255):
+        rows = np.frombuffer(bytearray([padding] * 2 * aligned.itemsize), dtype=aligned).copy()
+        rows["small"], rows["large"] = 1, 2.0
+        marks.add(mark(rows))
+    assert len(marks) == 1
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_frames_count_by_names_dtypes_and_values(library):
+    columns = {"a": [1, 2, 3], "b": ["x", None, "z"]}
+    frame = library.DataFrame(columns)
+    assert mark(frame) == mark(library.DataFrame(columns))
+    renamed = library.DataFrame({"a": [1, 2, 3], "c": ["x", None, "z"]})
+    floats = library.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", None, "z"]})
+    other = library.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
+    assert len({mark(each) for each in (frame, renamed, floats, other)}) == 4
+
+
+def test_categories_that_no_row_has_count():
+    assert mark(pd.Series(["u"], dtype=pd.CategoricalDtype(["u", "v"]))) != mark(pd.Series(["u"], dtype="category"))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(3, random_state=0),
+        GradientBoostingClassifier(n_estimators=2, random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        KNeighborsClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_models_count_by_what_they_learned(model):
+    fitted = clone(model).fit(X, Y)
+    same, other = clone(model).fit(X, Y), clone(model).fit(X[:-1], Y[:-1])
+    before = mark(fitted)
+    fitted.predict(X)  # some models count how often they are used
+    assert before == mark(fitted) == mark(same)
+    assert len({before, mark(other), mark(model), mark(fitted.predict), mark(fitted.predict_proba)}) == 5
+
+
+def test_functions_count_by_their_code_and_what_they_use():
+    def scaled(by):
+        return lambda x: x * by
+
+    one, other = (lambda x: x + 1), (lambda x: x + 2)  # both in one line, as in a list of games
+    assert mark(one) != mark(other)
+    assert mark(scaled(2)) == mark(scaled(2)) != mark(scaled(3))
+    assert mark(functools.partial(pow, 2)) != mark(functools.partial(pow, 3))
+    assert mark(np.mean) == mark(np.mean) != mark(np.median)
+    fitted = KNeighborsClassifier().fit(X, Y)
+    other_fit = KNeighborsClassifier(3).fit(X, Y)
+    assert mark(lambda rows: fitted.predict(rows + 1)) is not None
+    assert mark(scaled(fitted)) != mark(scaled(other_fit))
+
+
+def times_scale(x):
+    return [each * SCALE for each in x]
+
+
+def test_a_variable_that_a_function_uses_counts(monkeypatch):
+    before = mark(times_scale)
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert mark(times_scale) != before
+
+
+def test_classes_of_the_users_own_count_by_their_code():
+    def make(weight):
+        class Model:
+            def __init__(self):
+                self.bias = 1.0
+
+            def __call__(self, rows):
+                return rows.sum(axis=1) * weight + self.bias
+
+        return Model()
+
+    assert mark(make(1)) == mark(make(1)) != mark(make(2))
+
+
+def test_what_cannot_be_seen_through_has_no_mark(tmp_path):
+    lock = threading.Lock()
+    with (tmp_path / "file").open("w") as file:
+        for opaque in (lock, lambda x: (x, lock), file, [1, {"deep": lock}], iter([1, 2]), (i for i in range(3))):
+            assert mark(opaque) is None
+
+
+def test_what_contains_itself_has_a_mark():
+    loop = [1]
+    loop.append(loop)
+    assert mark(loop) is not None
+
+
+def test_marks_are_the_same_in_another_process(capsys):
+    code = (
+        "from sklearn.datasets import load_iris\n"
+        "from sklearn.ensemble import RandomForestClassifier\n"
+        "from topshap.games import PredictionGame\n"
+        "X, y = load_iris(return_X_y=True)\n"
+        "model = RandomForestClassifier(3, random_state=0).fit(X, y)\n"
+        "names = {'one', 'two', 'three'}\n"
+        "predict = lambda rows: model.predict_proba(rows)[:, :len(names)]\n"
+        "print(PredictionGame(predict, X[0], X, output=1).fingerprint, end='')\n"
+    )
+    there = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"},
+    ).stdout
+    exec(compile(code, "<string>", "exec"), {})  # noqa: S102 - our own code
+    assert len(there) == 64
+    assert capsys.readouterr().out == there
+
+
+EVERY_GAME = {
+    "additive": lambda w: games.AdditiveGame([1.0, w]),
+    "unanimity": lambda w: games.UnanimityGame([[0, 1]], [w], n_players=2),
+    "airport": lambda w: games.AirportGame([1.0, w]),
+    "glove": lambda w: games.GloveGame(1, int(w)),
+    "all": lambda w: games.AllOrNothingGame(int(w)),
+    "voting": lambda w: games.VotingGame([1, 4], quota=int(w)),
+    "table": lambda w: games.TableGame([0.0, w]),
+    "function": lambda w: games.per_coalition(lambda coalition: w * coalition.sum(), n_players=2),
+    "prediction": lambda w: games.PredictionGame(lambda rows: rows[:, 0] * w, [1.0, 2.0], [[0.0, 0.0]]),
+    "retraining": lambda w: games.RetrainingGame(LogisticRegression(C=w), X, Y, cv=2),
+    "data": lambda w: games.DataGame(LogisticRegression(C=w), X[::9], Y[::9], X, Y),
+    "ensemble": lambda w: games.EnsembleGame([LogisticRegression(C=w).fit(X, Y)], X, Y),
+    "unsupervised": lambda w: games.UnsupervisedGame(X, shrinkage=w / 10),
+    "text": lambda w: games.TextGame(lambda texts: [w * len(text) for text in texts], "to be or not"),
+    "image": lambda w: games.ImageGame(lambda images: w * images.sum(axis=(1, 2)), np.eye(4), segments=np.eye(4)),
+}
+
+
+@pytest.mark.parametrize("make", EVERY_GAME.values(), ids=EVERY_GAME)
+def test_every_game_has_a_fingerprint_that_tells_it_from_others(make):
+    first = make(2.0).fingerprint
+    assert len(first) == 64
+    assert first == make(2.0).fingerprint != make(3.0).fingerprint
+
+
+def test_all_games_are_different():
+    assert len({make(2.0).fingerprint for make in EVERY_GAME.values()}) == len(EVERY_GAME)
+
+
+def test_groups_count_and_names_do_not():
+    def game(**options):
+        return games.UnsupervisedGame(X, **options).fingerprint
+
+    marks = {game(), game(groups={"both": [0, 1]}), game(always=[0]), game(groups={"both": [0, 2]})}
+    assert len(marks) == 4
+    assert game() == game(feature_names=["a", "b", "c", "d"])
+
+
+def test_a_game_may_be_named_by_the_user():
+    lock = threading.Lock()
+
+    def score(texts):
+        with lock:
+            return [len(text) for text in texts]
+
+    assert games.TextGame(score, "to be").fingerprint is None
+    assert games.TextGame(score, "to be", fingerprint="lengths, v1").fingerprint == "lengths, v1"
+    assert games.per_coalition(score, 2, fingerprint="mine").fingerprint == "mine"
+    for wrong in ("", 3):
+        with pytest.raises(ParameterError, match="'fingerprint' parameter of TextGame must be a text that names"):
+            games.TextGame(score, "to be", fingerprint=wrong)

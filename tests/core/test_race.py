@@ -1,0 +1,245 @@
+"""Race: the order of ask and tell, what is asked, and what a race says about itself."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topshap
+from topshap.algorithms import ALGORITHMS, CMCS, Algorithm
+from topshap.core.coalitions import keys
+from topshap.core.errors import GameError, ParameterError, RaceError, TopshapError
+from topshap.core.options import default_budget
+from topshap.core.standing import MeanStanding
+
+
+def finish(race, game):
+    while not race.done:
+        race.tell(game(race.ask()))
+    return race.result()
+
+
+def test_the_first_question_is_about_nobody_and_everybody():
+    race = topshap.Race(4, 2, budget=10, random_state=0)
+    np.testing.assert_array_equal(race.ask(), [[False] * 4, [True] * 4])
+
+
+def test_asking_again_gives_the_same_coalitions(random_game):
+    game, race = random_game(6), topshap.Race(6, 2, budget=40, random_state=0)
+    while not race.done:
+        first = race.ask().copy()
+        np.testing.assert_array_equal(race.ask(), first)
+        race.tell(game(first))
+
+
+def test_scribbling_on_what_was_asked_does_not_change_the_question(random_game):
+    game, race = random_game(6), topshap.Race(6, 2, budget=40, random_state=0)
+    while not race.done:
+        asked = race.ask()
+        before = asked.copy()
+        with suppress(ValueError):  # a read-only array would do as well
+            asked ^= True
+        np.testing.assert_array_equal(race.ask(), before)
+        race.tell(game(before))
+
+
+def test_changing_told_values_afterwards_changes_nothing(random_game):
+    game = random_game(6)
+    race = topshap.Race(6, 2, budget=40, random_state=0)
+    while not race.done:
+        values = game(race.ask())
+        race.tell(values)
+        values[:] = np.nan
+    expected = topshap.identify(game, k=2, budget=40, random_state=0)
+    np.testing.assert_array_equal(race.result().estimates, expected.estimates)
+
+
+@pytest.mark.parametrize("counting", ["distinct", "calls"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_coalition_is_asked_for_twice(random_game, algorithm, counting):
+    game = random_game(6)
+    race = topshap.Race(6, 2, budget=60, algorithm=algorithm, counting=counting, random_state=0)
+    asked = []
+    while not race.done:
+        coalitions = race.ask()
+        assert coalitions.dtype == np.bool_
+        assert coalitions.shape == (len(coalitions), 6)
+        assert len(coalitions) > 0
+        asked += keys(coalitions)
+        race.tell(game(coalitions))
+    assert len(set(asked)) == len(asked) == race.evaluations
+
+
+@pytest.mark.parametrize("counting", ["distinct", "calls"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@settings(max_examples=6)
+@given(seed=st.integers(0, 99))
+def test_evaluating_in_any_pieces_gives_the_same_result_to_the_bit(random_game, algorithm, counting, seed):
+    game, cuts = random_game(7), np.random.default_rng(seed)
+    options = {"k": 3, "budget": 90, "algorithm": algorithm, "counting": counting, "random_state": seed % 3}
+    race = topshap.Race(7, **options)
+    while not race.done:
+        asked = race.ask()
+        pieces = np.array_split(asked, int(cuts.integers(1, len(asked) + 1)))
+        race.tell(np.concatenate([game(piece) for piece in pieces]))
+    by_hand, at_once = race.result(), topshap.identify(game, **options)
+    np.testing.assert_array_equal(by_hand.players, at_once.players)
+    np.testing.assert_array_equal(by_hand.estimates, at_once.estimates)
+    np.testing.assert_array_equal(by_hand.std_errors, at_once.std_errors)
+    assert (by_hand.evaluations, by_hand.calls) == (at_once.evaluations, at_once.calls)
+    assert by_hand.stopped == at_once.stopped
+
+
+def test_a_race_that_has_not_started_has_no_standing_and_no_result():
+    race = topshap.Race(4, 2, budget=10)
+    assert not race.done
+    assert (race.evaluations, race.calls, race.budget, race.stopped) == (0, 0, 10, None)
+    with pytest.raises(RaceError, match="not started"):
+        _ = race.standing
+    with pytest.raises(RaceError, match="not started"):
+        race.result()
+
+
+def test_a_race_that_is_over_neither_asks_nor_listens(random_game):
+    race = topshap.Race(5, 2, budget=12, random_state=0)
+    top = finish(race, random_game(5))
+    with pytest.raises(RaceError, match=r"over \(budget\)"):
+        race.ask()
+    with pytest.raises(RaceError, match=r"over \(budget\)"):
+        race.tell([1.0])
+    np.testing.assert_array_equal(race.result().estimates, top.estimates)
+
+
+def test_a_race_can_be_looked_at_while_it_runs(random_game):
+    game, race = random_game(8), topshap.Race(8, 3, budget=100, algorithm="bus", random_state=0)
+    spent = []
+    while not race.done:
+        race.tell(game(race.ask()))
+        top = race.result()
+        assert top.stopped == (race.stopped or "interrupted")
+        np.testing.assert_array_equal(top.estimates, race.standing.estimates)
+        np.testing.assert_array_equal(top.players, race.standing.ranking()[:3])
+        spent.append(race.evaluations)
+    assert spent[0] == 2
+    assert spent[-1] == 100
+    assert np.all(np.diff(spent) >= 0)
+
+
+def test_a_result_taken_early_does_not_change_when_the_race_goes_on(random_game):
+    game, race = random_game(8), topshap.Race(8, 3, budget=100, algorithm="bus", random_state=0)
+    for _ in range(5):
+        race.tell(game(race.ask()))
+    early = race.result()
+    players, estimates, errors = early.players.copy(), early.estimates.copy(), early.std_errors.copy()
+    final = finish(race, game)
+    np.testing.assert_array_equal(early.players, players)
+    np.testing.assert_array_equal(early.estimates, estimates)
+    np.testing.assert_array_equal(early.std_errors, errors)
+    assert early.stopped == "interrupted"
+    assert early.evaluations < final.evaluations
+    assert not np.array_equal(early.estimates, final.estimates)
+
+
+def test_looking_does_not_disturb_the_race(random_game):
+    game = random_game(8)
+    undisturbed = finish(topshap.Race(8, 3, budget=300, random_state=0), game)
+    race = topshap.Race(8, 3, budget=300, random_state=0)
+    while not race.done:
+        race.tell(game(race.ask()))
+        top = race.result()
+        assert 0 <= top.confidence <= 1 or np.isnan(top.confidence)
+        top.pairwise()
+    np.testing.assert_array_equal(race.result().estimates, undisturbed.estimates)
+
+
+def test_values_that_cannot_be_taken_leave_the_race_as_it_was(random_game):
+    game, race = random_game(6), topshap.Race(6, 2, budget=40, random_state=0)
+    undisturbed = topshap.identify(game, k=2, budget=40, random_state=0)
+    while not race.done:
+        asked = race.ask().copy()
+        for wrong in (np.full(len(asked), np.nan), np.zeros(len(asked) + 1), None):
+            with pytest.raises(GameError):
+                race.tell(wrong)
+        np.testing.assert_array_equal(race.ask(), asked)
+        race.tell(game(asked))
+    np.testing.assert_array_equal(race.result().estimates, undisturbed.estimates)
+
+
+def test_a_value_that_is_no_number_is_blamed_on_its_coalition_by_name():
+    race = topshap.Race(2, 1, budget=3, player_names=["age", "bmi"])
+    with pytest.raises(GameError, match=r"Got nan for \{age, bmi\}"):
+        race.tell([0.0, np.nan])
+
+
+def test_infinities_of_both_signs_are_refused_without_a_warning():
+    with pytest.raises(GameError, match=r"Got inf for \{\}"):
+        topshap.Race(2, 1, budget=3).tell([np.inf, -np.inf])
+
+
+def test_every_error_can_be_caught_as_one_and_as_its_builtin_kind():
+    for error, builtin in ((ParameterError, ValueError), (GameError, ValueError), (RaceError, RuntimeError)):
+        assert issubclass(error, TopshapError)
+        assert issubclass(error, builtin)
+
+
+def test_parameters_are_checked_in_the_name_of_the_race():
+    with pytest.raises(ParameterError, match=r"The 'k' parameter of Race must be an int in \[1, 4\]. Got 5 instead."):
+        topshap.Race(4, 5)
+
+
+def test_without_a_budget_there_are_fifty_evaluations_a_player_or_all_coalitions():
+    assert [default_budget(n) for n in (1, 5, 8, 9, 14)] == [2, 32, 256, 450, 700]
+    assert topshap.Race(14, 3).budget == 700
+    assert topshap.Race(14, 3, epsilon=0.1).budget is None
+    assert topshap.Race(14, 3, epsilon=0.1, budget=100).budget == 100
+
+
+class Stubborn(Algorithm):
+    """Does not notice that the budget has ended inside its batch."""
+
+    name = "stubborn"
+
+    def standing(self, task):
+        return MeanStanding(task.tie_order, task.gain, pairs=False)
+
+    def rounds(self, task, standing):
+        while True:
+            yield np.eye(task.n, dtype=bool)
+
+
+def test_an_algorithm_that_goes_on_after_the_budget_has_ended_is_stopped(random_game):
+    race = topshap.Race(5, 2, budget=4, algorithm=Stubborn())
+    with pytest.raises(RaceError, match="stubborn asked for more after the budget had ended"):
+        finish(race, random_game(5))
+    assert race.evaluations == 4
+
+
+class OneRound(Algorithm):
+    """An algorithm of one's own, which needs less than the budget."""
+
+    name = "one-round"
+
+    def standing(self, task):
+        return MeanStanding(task.tie_order, task.gain, pairs=False)
+
+    def rounds(self, task, standing):
+        values = yield np.asfortranarray(np.eye(task.n, dtype=bool))
+        standing.add_rounds((values - task.empty)[None])
+
+
+def test_an_algorithm_of_ones_own_runs_by_its_object_and_is_named_in_the_result():
+    game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0], baseline=7.0)
+    top = topshap.identify(game, k=2, budget=20, algorithm=OneRound())
+    assert top.players.tolist() == [4, 0]
+    assert (top.algorithm, top.evaluations, top.budget, top.stopped) == ("one-round", 7, 20, "finished")
+
+
+def test_a_race_says_how_it_was_set_up(random_game):
+    race = topshap.Race(5, 2, budget=9, algorithm=CMCS(), counting="calls", player_names=list("abcde"), random_state=0)
+    top = finish(race, random_game(5))
+    assert (top.algorithm, top.counting, top.budget, top.player_names) == ("cmcs", "calls", 9, tuple("abcde"))
+    assert (top.epsilon, top.delta) == (None, None)
+    assert top.empty == random_game(5).values[0]
+    assert top.grand == random_game(5).values[-1]

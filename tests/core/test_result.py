@@ -1,0 +1,340 @@
+"""TopK: what it says, how sure it claims to be, and that nobody can change it."""
+
+import dataclasses
+import math
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import topshap
+from topshap.algorithms import ALGORITHMS
+from topshap.core.errors import ParameterError
+
+
+def top_k(estimates, std_errors, k=2, covariance=None, **options):
+    estimates = np.array(estimates, dtype=float)
+    fields = {
+        "players": np.argsort(-estimates, kind="stable")[:k],
+        "estimates": estimates,
+        "std_errors": np.array(std_errors, dtype=float),
+        "covariance": None if covariance is None else np.array(covariance, dtype=float),
+        "player_names": None,
+        "evaluations": 50,
+        "calls": 60,
+        "budget": 50,
+        "epsilon": None,
+        "delta": None,
+        "stopped": "budget",
+        "algorithm": "cmcs",
+        "counting": "distinct",
+        "empty": 0.0,
+        "grand": float(estimates.sum()),
+    }
+    return topshap.TopK(**(fields | options))
+
+
+@st.composite
+def results(draw):
+    """Results with known and unknown errors, with and without a covariance."""
+    n = draw(st.integers(1, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    kind = draw(st.sampled_from(["covariance", "errors", "some unknown", "certain"]))
+    errors, covariance = rng.uniform(0.1, 2.0, n), None
+    if kind == "covariance":
+        root = rng.normal(size=(n, n))
+        covariance = root @ root.T
+        errors = np.sqrt(np.diag(covariance))
+    if kind == "some unknown":
+        errors[0] = np.nan
+    if kind == "certain":
+        errors[:] = 0.0
+    return top_k(rng.integers(-3, 4, n), errors, draw(st.integers(1, n)), covariance)
+
+
+# Frozen.
+
+
+def test_a_result_cannot_be_changed(random_game):
+    for budget in (60, 64):
+        top = topshap.identify(random_game(6), k=2, budget=budget, random_state=0)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            top.evaluations = 0
+        for array in (top.players, top.estimates, top.std_errors, top.covariance):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+
+
+def test_players_are_the_top_k_best_first(random_game):
+    top = topshap.identify(random_game(6), k=4, budget=50, random_state=0)
+    assert (top.k, top.n_players) == (4, 6)
+    assert top.players.tolist() == np.argsort(-top.estimates)[:4].tolist()
+
+
+def test_names_are_those_of_the_players_or_their_indices():
+    assert top_k([1, 3, 2], [1, 1, 1]).names == ("1", "2")
+    assert top_k([1, 3, 2], [1, 1, 1], player_names=("a", "b", "c")).names == ("b", "c")
+
+
+# Intervals.
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.95, 1.959964), (0.5, 0.674490), (0.99, 2.575829)])
+def test_an_interval_is_normal_around_the_estimate(level, z):
+    top = top_k([1.0, -2.0], [0.5, 3.0], k=1)
+    expected = [[1.0 - 0.5 * z, 1.0 + 0.5 * z], [-2.0 - 3.0 * z, -2.0 + 3.0 * z]]
+    np.testing.assert_allclose(top.interval(level), expected, atol=1e-5)
+
+
+def test_the_usual_interval_is_at_95_percent():
+    top = top_k([1.0, -2.0], [0.5, 3.0], k=1)
+    np.testing.assert_array_equal(top.interval(), top.interval(0.95))
+
+
+def test_an_interval_is_unbounded_where_nothing_is_known_and_a_point_where_all_is():
+    top = top_k([1.0, 2.0], [np.nan, 0.0], k=1)
+    np.testing.assert_array_equal(top.interval(), [[-np.inf, np.inf], [2.0, 2.0]])
+
+
+def test_an_interval_at_the_highest_level_there_is_has_an_end_and_is_a_point_where_all_is_known():
+    low, high = top_k([1.0, 2.0], [0.5, 0.0], k=1).interval(math.nextafter(1.0, 0.0)).T
+    assert high[0] - 1.0 == pytest.approx(0.5 * 8.2924, abs=1e-3)
+    assert low[1] == high[1] == 2.0
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.5, float("nan"), None, "0.95", True])
+def test_a_level_that_is_no_probability_is_refused(level):
+    with pytest.raises(ParameterError, match="The 'level' parameter of interval must be a number between 0 and 1"):
+        top_k([1.0], [1.0], k=1).interval(level)
+
+
+# Pairs.
+
+
+@given(results())
+def test_the_probabilities_of_the_two_orders_of_a_pair_add_up_to_one(top):
+    pairwise = top.pairwise()
+    assert pairwise.shape == (top.n_players, top.n_players)
+    assert np.all((pairwise >= 0) & (pairwise <= 1))
+    np.testing.assert_allclose(pairwise + pairwise.T, 1.0, atol=1e-12)
+    np.testing.assert_array_equal(np.diag(pairwise), 0.5)
+
+
+def test_a_pair_is_compared_by_the_variance_of_its_difference():
+    top = top_k([2.0, 1.0], [1.0, 2.0], k=1, covariance=[[1.0, 1.5], [1.5, 4.0]])
+    expected = math.erfc(-1.0 / math.sqrt(1.0 + 4.0 - 3.0) / math.sqrt(2)) / 2
+    assert top.pairwise()[0, 1] == pytest.approx(expected)
+
+
+def test_without_a_covariance_estimates_count_as_independent():
+    top = top_k([2.0, 1.0], [1.0, 2.0], k=1)
+    assert top.pairwise()[0, 1] == pytest.approx(math.erfc(-1.0 / math.sqrt(5.0) / math.sqrt(2)) / 2)
+
+
+def test_the_two_orders_of_a_pair_add_up_to_one_whatever_rounding_does_to_the_covariance():
+    variance, ulp = 2.137555067172082e-06, 4.2e-22
+    covariance = [[variance, variance + ulp], [variance - ulp, variance]]
+    pairwise = top_k([0.1096452, 0.1096452 - 1e-16], [math.sqrt(variance)] * 2, k=1, covariance=covariance).pairwise()
+    np.testing.assert_allclose(pairwise + pairwise.T, 1.0)
+
+
+def test_pairs_of_known_values_are_certain_unless_they_are_equal():
+    np.testing.assert_array_equal(
+        top_k([2.0, 1.0, 1.0], [0.0, 0.0, 0.0], k=1).pairwise(), [[0.5, 1.0, 1.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
+    )
+
+
+def test_a_pair_of_which_one_is_unknown_may_be_either_way_round():
+    assert top_k([2.0, 1.0], [np.nan, 1.0], k=1).pairwise()[0, 1] == 0.5
+
+
+# Confidence and inclusion.
+
+
+@given(results())
+def test_confidence_is_a_probability_or_unknown(top):
+    assert 0.0 <= top.confidence <= 1.0 or (math.isnan(top.confidence) and np.isnan(top.std_errors).any())
+
+
+@given(results())
+def test_inclusion_adds_up_to_k_or_is_unknown(top):
+    if np.isnan(top.inclusion).any():
+        assert np.isnan(top.inclusion).all()
+        assert np.isnan(top.std_errors).any()
+    else:
+        assert top.inclusion.shape == (top.n_players,)
+        assert top.inclusion.sum() == pytest.approx(top.k)
+
+
+def test_a_clear_result_is_sure_and_a_close_one_is_not():
+    assert top_k([5.0, 4.0, 0.0, 0.0], [0.1] * 4).confidence == 1.0
+    assert 0.2 < top_k([5.0, 1.02, 1.0, 0.0], [0.1] * 4).confidence < 0.8
+
+
+def test_the_top_n_of_n_is_certain():
+    top = top_k([1.0, 2.0], [np.nan, np.nan], k=2)
+    assert top.confidence == 1.0
+    assert top.inclusion.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_among_equal_players_those_returned_are_not_said_to_be_less_likely_than_the_others(seed):
+    top = topshap.identify(topshap.games.AdditiveGame([1.0] * 5), k=2, random_state=seed)
+    assert top.stopped == "exact"
+    others = np.setdiff1d(np.arange(5), top.players)
+    assert top.inclusion[top.players].min() >= top.inclusion[others].max()
+
+
+def test_equal_estimates_without_errors_are_not_sure_when_they_are_not_exact():
+    assert not top_k([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], k=1).confidence > 0.9
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_gives_a_result_that_can_be_read(random_game, algorithm):
+    top = topshap.identify(random_game(7), k=3, budget=100, algorithm=algorithm, random_state=0)
+    assert len(str(top).splitlines()) == 1 + 7 + 1 + 1
+    assert top.interval().shape == (7, 2)
+    np.testing.assert_allclose(top.pairwise() + top.pairwise().T, 1.0, atol=1e-12)
+    assert 0 <= top.confidence <= 1 or math.isnan(top.confidence)
+    assert len(top.to_frame()) == 7
+
+
+# Exports and text.
+
+
+def test_the_frame_has_all_players_best_first():
+    names = ("a", "b", "c", "d")
+    top = top_k([1.0, 4.0, 3.0, 2.0], [0.1, 0.2, 0.3, 0.4], player_names=names)
+    frame = top.to_frame()
+    assert frame["player"].tolist() == ["b", "c", "d", "a"]
+    assert frame.index.tolist() == [1, 2, 3, 0]
+    assert frame["estimate"].tolist() == [4.0, 3.0, 2.0, 1.0]
+    assert frame["std_error"].tolist() == [0.2, 0.3, 0.4, 0.1]
+    assert frame["top_k"].tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(frame[["low", "high"]].to_numpy(), top.interval()[[1, 2, 3, 0]])
+    np.testing.assert_array_equal(frame["p_top_k"], top.inclusion[[1, 2, 3, 0]])
+
+
+def test_changing_the_frame_does_not_change_the_result():
+    top = top_k([1.0, 4.0, 3.0], [0.1, 0.2, 0.3])
+    frame = top.to_frame()
+    frame.loc[0, "estimate"] = 100.0
+    assert top.estimates[0] == 1.0
+
+
+def test_a_missing_pandas_is_named_with_the_extra_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"topshap\[pandas\]"):
+        top_k([1.0], [1.0], k=1).to_frame()
+
+
+def test_the_leaderboard_shows_the_border_the_errors_and_the_cost():
+    lines = str(top_k([1.0, 4.0, 3.0], [0.1, 0.2, 0.3], player_names=("age", "sex", "bmi"))).splitlines()
+    assert lines[0].startswith("Top 2 of 3 players after 50 evaluations (the budget was spent")
+    assert [line.split()[:3] for line in lines[1:3]] == [["1", "sex", "4"], ["2", "bmi", "3"]]
+    assert lines[3].strip() == "--"
+    assert lines[4].split() == ["3", "age", "1", "±", "0.2"]
+
+
+def test_the_leaderboard_shows_rounding_errors_as_zero():
+    lines = str(top_k([3.0, 1.0, 2e-14], [0.1, 0.1, 0.1], k=1)).splitlines()
+    assert lines[4].split() == ["3", "2", "0", "±", "0.2"]
+
+
+def test_the_leaderboard_of_many_players_is_cut_and_says_by_how_much():
+    lines = str(top_k(np.arange(40), np.ones(40), k=3)).splitlines()
+    assert len(lines) == 1 + 10 + 1 + 1 + 1
+    assert lines[-2].strip() == "... 30 more"
+
+
+def test_the_leaderboard_of_everybody_has_no_border():
+    assert "--" not in str(top_k([1.0, 2.0], [0.1, 0.1], k=2))
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [
+        ("exact", "exact: all coalitions are known"),
+        ("budget", "the budget was spent"),
+        ("confident", "stopped by itself at epsilon=0.1, delta=0.05"),
+        ("interrupted", "the race is not over"),
+        ("time", "the time was up"),
+        ("rule", "When(enough) was met"),
+        ("finished", "the algorithm had nothing more to ask"),
+    ],
+)
+def test_the_headline_says_why_it_stopped(stopped, words):
+    assert words in str(
+        top_k([1.0, 2.0], [0.1, 0.1], k=1, stopped=stopped, epsilon=0.1, delta=0.05, rule="When(enough)")
+    )
+
+
+# What is promised.
+
+CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": None, "evaluations": 1234}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"guarantee": "asymptotic"}, ["With probability at least 95%", "asymptotically", "every look paid for"]),
+        ({"guarantee": "credible"}, ["With posterior probability at least 95%", "no guarantee", "normal"]),
+        ({"guarantee": "published"}, ["The published rule was met", "no guarantee at level delta"]),
+        ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
+        ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
+        ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
+        ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, nobody"]),
+        ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
+        ({"k": 3}, ["Certain: everyone is in the set"]),
+    ],
+)
+def test_a_promise_names_what_it_rests_on_and_what_was_spent(options, words):
+    top = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **(CONFIDENT | options))
+    assert "\n" not in top.promise
+    assert all(word in top.promise for word in words)
+    assert "0.1" in top.promise or "Certain" in top.promise
+    assert top.promise.endswith("It took 1,234 evaluations.")
+    assert str(top).splitlines()[-1] == top.promise
+
+
+@pytest.mark.parametrize("stopped", ["budget", "time", "rule", "finished", "interrupted"])
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_without_being_confident_nothing_is_promised(stopped, epsilon):
+    options = {"stopped": stopped, "epsilon": epsilon, "delta": epsilon, "rule": "When(enough)", "guarantee": "exact"}
+    promise = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **options).promise
+    assert promise.startswith("Nothing is promised: ")
+    assert ("before epsilon=0.1 was reached at delta=0.1" in promise) == (
+        epsilon is not None and stopped != "interrupted"
+    )
+    assert promise.endswith("It took 50 evaluations of a budget of 50.")
+
+
+def test_where_calls_are_counted_the_price_is_in_calls():
+    assert top_k([1.0, 0.0], [0.1, 0.1], counting="calls", budget=70).promise.endswith(
+        "It took 60 calls of a budget of 70, 50 evaluations."
+    )
+
+
+def test_the_published_rule_is_not_called_a_guarantee():
+    game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+    top = topshap.identify(game, k=2, epsilon=0.1, algorithm="cmcs@k", random_state=0)
+    assert (top.stopped, top.guarantee) == ("confident", "published")
+    assert "no guarantee at level delta" in top.promise
+
+
+def test_a_result_for_a_fixed_budget_has_no_guarantee(random_game):
+    top = topshap.identify(random_game(8), k=2, budget=60, guarantee="credible", value_range=(-9, 9), random_state=0)
+    assert (top.guarantee, top.epsilon, top.delta, top.value_range) == (None, None, None, (-9.0, 9.0))
+    assert top.promise.startswith("Nothing is promised: the budget was spent. It took 60")
+
+
+def test_an_exact_result_shows_no_errors():
+    top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1)
+    assert "±" not in str(top)
+
+
+def test_a_long_name_is_cut_to_keep_the_columns():
+    lines = str(top_k([2.0, 1.0], [0.1, 0.1], k=1, player_names=("x" * 90, "y"))).splitlines()
+    assert max(map(len, lines[1:-1])) < 70

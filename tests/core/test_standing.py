@@ -1,0 +1,183 @@
+"""The standing: estimates, what is not known about them, and the ranking they give."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topshap.core.standing import KnownStanding, MeanStanding
+
+
+def mean_standing(n, gain=6.0, *, pairs=True, tie_order=None):
+    return MeanStanding(np.arange(n) if tie_order is None else np.array(tie_order), gain, pairs=pairs)
+
+
+def with_samples(samples, **options):
+    standing = mean_standing(np.shape(samples)[1], **options)
+    standing.add_rounds(np.array(samples, dtype=float))
+    return standing
+
+
+def test_a_player_never_sampled_is_worth_its_share_of_the_gain_and_has_no_known_error():
+    standing = mean_standing(3, gain=6.0)
+    standing.add_rounds(np.array([[1.0], [4.0]]), np.array([1]))
+    np.testing.assert_array_equal(standing.estimates, [2.0, 2.5, 2.0])
+    np.testing.assert_array_equal(np.isnan(standing.std_errors), [True, False, True])
+
+
+def test_one_sample_gives_an_estimate_but_no_error():
+    standing = with_samples([[1.0, 5.0]])
+    np.testing.assert_array_equal(standing.estimates, [1.0, 5.0])
+    assert np.isnan(standing.std_errors).all()
+
+
+def test_the_standard_error_is_the_deviation_over_the_root_of_the_count():
+    samples = np.random.default_rng(0).normal(7.0, 3.0, size=(40, 5))
+    standing = with_samples(samples)
+    np.testing.assert_allclose(standing.std_errors, samples.std(axis=0, ddof=1) / np.sqrt(40))
+
+
+def test_the_covariance_of_common_rounds_is_that_of_the_means():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(60, 1)) + rng.normal(2.0, 1.0, size=(60, 4))
+    np.testing.assert_allclose(with_samples(samples).covariance(), np.cov(samples.T) / 60, atol=1e-12)
+
+
+def test_rounds_that_are_not_shared_add_no_covariance():
+    rng = np.random.default_rng(0)
+    shared, alone = rng.normal(size=(30, 2)) + rng.normal(size=(30, 1)), rng.normal(size=(50, 1))
+    standing = with_samples(shared)
+    standing.add_rounds(alone, np.array([1]))
+    covariance = standing.covariance()
+    variances = standing.variances()
+    per_round = (variances[0] + variances[1] - (shared[:, 1] - shared[:, 0]).var(ddof=1)) / 2
+    assert covariance[0, 1] == pytest.approx(30 * per_round / (30 * 80))
+    np.testing.assert_allclose(np.diag(covariance), standing.std_errors**2)
+
+
+def test_there_is_no_covariance_while_a_player_was_sampled_less_than_twice():
+    standing = with_samples([[1.0, 2.0], [3.0, 5.0]])
+    assert standing.covariance() is not None
+    lonely = mean_standing(3)
+    lonely.add_rounds(np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([0, 1]))
+    assert lonely.covariance() is None
+
+
+def pair_variances(standing):
+    everyone = np.arange(standing.n_players)
+    return standing.differences(everyone, everyone)[2]
+
+
+def test_errors_kept_up_to_date_are_those_computed_anew():
+    """Whether samples vary or were all equal, and whoever has the largest."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0], size=(10, 5))
+    standing = with_samples(samples)
+    for step in range(200):
+        i, j = rng.choice(5, 2, replace=False).tolist()
+        draw = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0])
+        standing.add_compared([draw[i] * (1 + 2 * (step == 120)), draw[j]], (i, j))
+        kept = standing.std_errors.copy()
+        standing._errors = None
+        np.testing.assert_allclose(kept, standing.std_errors, rtol=1e-12)
+
+
+def test_a_standing_that_does_not_follow_pairs_says_so():
+    standing = with_samples([[1.0, 2.0], [3.0, 5.0]], pairs=False)
+    assert standing.covariance() is None
+    with pytest.raises(ValueError, match="pairs"):
+        pair_variances(standing)
+
+
+def test_equal_samples_are_not_certainty():
+    samples = np.random.default_rng(0).normal(0.0, 2.0, size=(30, 3))
+    samples[:, 1] = 0.0
+    standing = with_samples(samples)
+    largest_mean_square = (samples**2).mean(axis=0).max()
+    assert standing.variances()[1] == pytest.approx(largest_mean_square / 31)
+
+
+def test_the_more_equal_samples_the_less_is_unknown():
+    errors = [with_samples(np.tile([3.0, 1.0], (m, 1))).std_errors for m in (5, 50, 500)]
+    assert np.all(np.diff(errors, axis=0) < 0)
+    assert np.min(errors) > 0
+
+
+def test_while_everything_is_zero_a_jump_may_be_as_large_as_the_gain():
+    np.testing.assert_allclose(with_samples(np.zeros((9, 2)), gain=4.0).variances(), 16.0 / 10)
+
+
+def test_equal_differences_are_not_certainty_either():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(30, 1))
+    standing = with_samples(np.hstack([common, common + 1.0, rng.normal(size=(30, 1))]))
+    assert pair_variances(standing)[0, 1] > 0
+    assert standing.covariance()[0, 1] < standing.std_errors[0] * standing.std_errors[1]
+
+
+@given(st.integers(0, 999), st.sampled_from([1e-9, 1.0, 1e9]))
+def test_the_floor_leaves_real_variances_alone(seed, scale):
+    samples = scale * np.random.default_rng(seed).normal(1.0, [1.0, 1e-3, 1e-5], size=(20, 3))
+    standing = with_samples(samples)
+    np.testing.assert_allclose(standing.variances(), samples.var(axis=0, ddof=1), rtol=1e-9)
+    differences = samples[:, None, :] - samples[:, :, None]
+    off_diagonal = ~np.eye(3, dtype=bool)
+    expected = differences.var(axis=0, ddof=1)[off_diagonal]
+    np.testing.assert_allclose(pair_variances(standing)[off_diagonal], expected, rtol=1e-9)
+
+
+def test_rounding_noise_does_not_pass_for_variance():
+    samples = np.tile([0.1 + 0.2, 1.0], (50, 1))
+    samples[::2, 0] = 0.3  # differs from 0.1 + 0.2 in the last bit
+    standing = with_samples(samples)
+    assert standing.variances()[0] == pytest.approx(1.0 / 51)
+
+
+def test_comparing_two_players_is_a_round_of_these_two():
+    rng = np.random.default_rng(0)
+    compared, in_rounds = mean_standing(3), mean_standing(3)
+    for samples in rng.normal(size=(15, 2)):
+        compared.add_compared(samples.tolist(), (2, 0))
+        in_rounds.pairs.add(samples[None], np.array([2, 0]))
+    np.testing.assert_array_equal(compared.counts, [15, 0, 15])
+    np.testing.assert_allclose(compared.estimates, in_rounds.estimates)
+    np.testing.assert_allclose(compared.variances(), in_rounds.variances())
+    assert pair_variances(compared)[0, 2] == pytest.approx(pair_variances(in_rounds)[0, 2])
+    assert compared.pairs.mean[0, 2] == pytest.approx(in_rounds.pairs.mean[0, 2])
+
+
+@pytest.mark.parametrize("paid_for", [0, 1])
+def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(paid_for):
+    standing = mean_standing(3)
+    standing.add_compared([4.0, 1.0][:paid_for], (2, 0))
+    np.testing.assert_array_equal(standing.counts, [0, 0, paid_for])
+    assert not standing.pairs.count.any()
+
+
+def test_the_ranking_is_by_estimate_best_first():
+    standing = with_samples([[1.0, 5.0, 3.0]])
+    assert standing.ranking().tolist() == [1, 2, 0]
+    top, rest = standing.partition(2)
+    assert (top.tolist(), rest.tolist()) == ([1, 2], [0])
+
+
+@given(st.permutations(range(5)))
+def test_ties_are_ranked_in_the_tie_order(order):
+    standing = with_samples([[2.0, 2.0, 7.0, 2.0, 2.0]], tie_order=order)
+    assert standing.ranking().tolist() == [2, *(player for player in order if player != 2)]
+
+
+@given(st.permutations(range(4)))
+def test_estimates_that_differ_by_rounding_alone_are_ties(order):
+    standing = with_samples([[0.1 + 0.2, 0.3, 7.0, 0.3]], tie_order=order)  # the first differs in its last bit
+    assert standing.ranking(resolution=1e-12).tolist() == [2, *(player for player in order if player != 2)]
+
+
+def test_a_known_standing_has_no_error_until_it_is_given_one():
+    standing = KnownStanding(np.arange(2), np.array([1.0, 3.0]))
+    assert np.isnan(standing.std_errors).all()
+    assert standing.covariance() is None
+    standing.set(np.array([2.0, 1.0]), np.array([[4.0, 1.0], [1.0, 9.0]]))
+    np.testing.assert_array_equal(standing.estimates, [2.0, 1.0])
+    np.testing.assert_array_equal(standing.std_errors, [2.0, 3.0])
+    np.testing.assert_array_equal(standing.covariance(), [[4.0, 1.0], [1.0, 9.0]])

@@ -1,0 +1,180 @@
+"""aidentify: coroutines, many at a time, in order, and a store that is whole after a cancellation."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+import topshap
+from topshap import Oracle, Store
+from topshap.core.errors import EvaluationError, GameError, ParameterError
+from topshap.games import per_coalition
+
+N = 8
+OPTIONS = {"n_players": N, "k": 3, "budget": 80, "random_state": 0}
+
+
+def additive(rows):
+    return np.where(rows, np.arange(float(N)), 0.0).sum(axis=1) + rows[:, 0] * rows[:, 3]
+
+
+class Service:
+    """An asynchronous game that answers after a random time, and knows how many calls were under way at once."""
+
+    def __init__(self, seed=0):
+        self.rng = np.random.default_rng(seed)
+        self.busy = self.most = self.calls = 0
+        self.much_asked = asyncio.Event()
+
+    async def __call__(self, rows):
+        self.calls += len(rows)
+        if self.calls >= 40:
+            self.much_asked.set()
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            await asyncio.sleep(self.rng.uniform(0.0, 0.003))
+        finally:
+            self.busy -= 1
+        return additive(rows)
+
+
+def arun(game, **options):
+    return asyncio.run(topshap.aidentify(game, **(OPTIONS | options)))
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "cmcs"])
+@pytest.mark.parametrize("concurrency", [1, 4, 1000])
+def test_the_result_is_that_of_identify_for_any_concurrency(algorithm, concurrency):
+    service = Service()
+    top = arun(service, algorithm=algorithm, concurrency=concurrency)
+    expected = topshap.identify(additive, algorithm=algorithm, **OPTIONS)
+    assert top.estimates.tobytes() == expected.estimates.tobytes()
+    assert service.calls == top.evaluations == 80
+    assert service.most <= concurrency
+    assert concurrency == 1 or service.most > 1
+
+
+def test_a_coroutine_of_one_coalition_and_batches_of_several():
+    async def worth(row):
+        await asyncio.sleep(0)
+        return additive(row[None])[0]
+
+    sizes = []
+
+    async def several(rows):
+        sizes.append(len(rows))
+        return additive(rows)
+
+    expected = topshap.identify(additive, **OPTIONS).estimates.tobytes()
+    assert arun(per_coalition(worth, n_players=N)).estimates.tobytes() == expected
+    assert arun(Oracle(several, batch_size=10)).estimates.tobytes() == expected
+    assert 1 < max(sizes) <= 10
+
+
+def test_calls_are_under_way_together():
+    async def worth(row):
+        await asyncio.sleep(0.05)
+        return float(row.sum())
+
+    start = time.monotonic()
+    arun(per_coalition(worth, n_players=N), concurrency=80, algorithm="kernelshap")
+    assert time.monotonic() - start < 80 * 0.05 / 2
+
+
+def test_nothing_is_paid_twice(tmp_path):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    first, again = Service(), Service(1)
+    one, other = arun(first, store=store), arun(again, store=store)
+    assert (first.calls, again.calls) == (80, 0)
+    assert one.estimates.tobytes() == other.estimates.tobytes()
+
+
+def test_cancelling_leaves_the_store_whole_and_nothing_running(tmp_path):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    service = Service()
+
+    async def cancelled():
+        task = asyncio.create_task(topshap.aidentify(service, store=store, concurrency=3, **OPTIONS))
+        await service.much_asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert service.busy == 0
+        return service.calls
+
+    paid = asyncio.run(cancelled())
+    assert paid - 3 <= store.info().evaluations <= paid
+    stored = store.info().evaluations
+    rest = Service(2)
+    top = arun(rest, store=store)
+    assert top.estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
+    assert rest.calls == 80 - stored
+    store.close()
+
+
+def test_calls_that_fail_are_made_again():
+    calls = []
+
+    async def worth(row):
+        calls.append(1)
+        if len(calls) % 3 == 0:
+            raise ConnectionError
+        return additive(row[None])[0]
+
+    top = arun(Oracle(per_coalition(worth, n_players=N), backoff=0.0))
+    assert top.evaluations == 80 < len(calls)
+
+
+def test_what_fails_for_good_is_named_after_all_others_are_stored(tmp_path):
+    store = Store(tmp_path / "run.db", game="service-v1")
+
+    async def worth(row):
+        if row.all():
+            await asyncio.sleep(60.0)
+        return float(row.sum())
+
+    oracle = Oracle(per_coalition(worth, n_players=N), timeout=0.05, retries=1, backoff=0.0, store=store)
+    with pytest.raises(EvaluationError, match=r"\{0, 1, .*7\} .* 2 attempts: TimeoutError: no answer within 0.05 s"):
+        arun(oracle)
+    assert store.info().evaluations == 1
+    store.close()
+
+
+@pytest.mark.parametrize("answer", [float("nan"), "text", None])
+def test_what_is_no_number_is_refused_by_name(answer):
+    async def worth(row):
+        return answer
+
+    with pytest.raises(GameError, match=r"\{\}"):
+        arun(per_coalition(worth, n_players=N))
+
+
+@pytest.mark.parametrize("game", [additive, per_coalition(lambda row: 1.0, n_players=N)])
+def test_a_game_that_is_no_coroutine_is_refused(game):
+    with pytest.raises(ParameterError, match="'game' parameter of aidentify must be an async function"):
+        arun(game)
+
+
+def test_several_that_fail_together_are_asked_for_one_by_one():
+    async def several(rows):
+        if len(rows) > 1:
+            raise ConnectionError
+        return additive(rows)
+
+    oracle = Oracle(several, batch_size=20, retries=0)
+    assert arun(oracle).estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
+
+
+def test_a_callback_may_end_it_and_progress_is_shown(capsys):
+    top = arun(Service(), callback=lambda race: race.evaluations > 2, progress=True)
+    assert top.stopped == "interrupted"
+    assert top.evaluations < 80
+    assert "evaluations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"callback": 3}, {"k": 0}, {"store": "run.db"}])
+def test_wrong_parameters_are_refused_by_name(wrong):
+    with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter of aidentify"):
+        arun(Service(), **wrong)

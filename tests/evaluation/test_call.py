@@ -1,0 +1,266 @@
+"""Calls with care: attempts, time limits, and finding the coalition that is to blame."""
+
+import logging
+import pickle
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topshap.core.coalitions import from_ids, to_ids
+from topshap.core.errors import EvaluationError, GameError, ParameterError
+from topshap.evaluation.call import MOST_HUNG, Care, evaluate, failure, within
+from topshap.evaluation.pickling import sendable
+
+QUICK = Care(retries=3, backoff=0.0)
+
+
+def ids(rows):
+    return to_ids(rows).astype(float)
+
+
+class Flaky:
+    """A game that fails so many times before it answers."""
+
+    def __init__(self, failures):
+        self.failures = failures
+        self.calls = 0
+
+    def __call__(self, rows):
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise ConnectionError("no answer")
+        return ids(rows)
+
+
+def test_a_call_that_fails_is_made_again_as_often_as_was_said(caplog):
+    game = Flaky(3)
+    with caplog.at_level(logging.WARNING, "topshap"):
+        values, faults = evaluate(game, from_ids(np.arange(8), 3), QUICK)
+    np.testing.assert_array_equal(values, np.arange(8.0))
+    assert (faults, game.calls) == ([], 4)
+    assert sum("no answer" in message for message in caplog.messages) == 3
+
+
+def test_without_retries_there_is_one_attempt():
+    game = Flaky(1)
+    _, ((row, error),) = evaluate(game, from_ids(np.arange(1), 3), Care(retries=0))
+    assert (row, type(error), game.calls) == (0, ConnectionError, 1)
+
+
+def test_a_mistake_in_the_program_is_not_tried_again():
+    calls = []
+
+    def unfinished(rows):
+        calls.append(len(rows))
+        return undefined_name  # noqa: F821 - that is the mistake
+
+    _, faults = evaluate(unfinished, from_ids(np.arange(1), 3), QUICK)
+    assert calls == [1]
+    assert "in 1 attempt: NameError" in str(failure(np.array([True]), faults[0].error, QUICK))
+
+
+def test_waits_grow_and_are_spread(monkeypatch):
+    waits = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)
+    state = random.getstate()
+    evaluate(Flaky(5), from_ids(np.arange(1), 3), Care(retries=5, backoff=1.0))
+    assert random.getstate() == state
+    assert [int(np.log2(wait)) for wait in waits] == [0, 1, 2, 3, 4]
+    assert len({wait / 2**i for i, wait in enumerate(waits)}) == 5
+
+
+@given(bad=st.sets(st.integers(0, 15), max_size=5))
+def test_all_that_can_be_had_is_had_and_each_bad_one_is_named(bad):
+    def game(rows):
+        if bad & set(to_ids(rows).tolist()):
+            raise ValueError("bad")
+        return ids(rows)
+
+    values, faults = evaluate(game, from_ids(np.arange(16), 4), Care(retries=1, backoff=0.0))
+    assert {row for row, _ in faults} == bad
+    expected = np.arange(16.0)
+    expected[list(bad)] = np.nan
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_a_game_that_is_down_is_soon_reported():
+    game = Flaky(10**9)
+    values, faults = evaluate(game, from_ids(np.arange(64), 6), QUICK)
+    assert np.isnan(values).all()
+    assert len(faults) == 64
+    assert game.calls <= 4 + 4 + 2 * 64
+
+
+def test_each_coalition_alone_has_its_attempts_if_only_some_fail_by_chance():
+    rng = np.random.default_rng(0)
+
+    def game(rows):
+        if (rng.random(len(rows)) < 0.3).any():
+            raise ConnectionError
+        return ids(rows)
+
+    values, faults = evaluate(game, from_ids(np.arange(64), 6), Care(retries=20, backoff=0.0))
+    assert not faults
+    np.testing.assert_array_equal(values, np.arange(64.0))
+
+
+def test_what_topshap_refuses_is_not_tried_again():
+    calls = []
+
+    def game(rows):
+        calls.append(len(rows))
+        raise GameError("no number")
+
+    _, ((_, error),) = evaluate(game, from_ids(np.arange(1), 3), QUICK)
+    assert isinstance(error, GameError)
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, None, "1.0", 1 + 0j])
+def test_of_answers_that_are_wrong_in_one_place_the_others_are_kept(wrong):
+    values, ((row, error),) = evaluate(lambda rows: [1.0, wrong, 3.0], from_ids(np.arange(3), 2), QUICK)
+    assert row == 1
+    assert isinstance(error, GameError)
+    assert "{0}" in str(error)
+    np.testing.assert_array_equal(values, [1.0, np.nan, 3.0])
+
+
+def test_what_is_masked_is_missing():
+    def game(rows):
+        return np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+
+    values, ((row, _),) = evaluate(game, from_ids(np.arange(3), 2), QUICK)
+    assert row == 1
+    np.testing.assert_array_equal(values, [1.0, np.nan, 3.0])
+
+
+def endless():
+    while True:
+        yield 1.0
+
+
+@pytest.mark.parametrize(
+    "answer", [None, 1.0, "text", [1.0], [[1.0], [2.0, 3.0], []], {0: 1.0, 1: 2.0, 2: 3.0}, np.zeros((3, 1)), endless()]
+)
+def test_of_an_answer_of_the_wrong_shape_nothing_is_kept(answer):
+    values, ((row, error),) = evaluate(lambda rows: answer, from_ids(np.arange(3), 2), QUICK)
+    assert np.isnan(values).all()
+    assert row == 0
+    assert isinstance(error, GameError)
+    assert "{} and 2 more" in str(error)
+
+
+def test_there_is_one_zero_only():
+    values, _ = evaluate(lambda rows: np.array([-0.0]), from_ids(np.arange(1), 2), QUICK)
+    assert not np.signbit(values).any()
+
+
+def test_a_game_may_change_what_it_is_given_and_fail():
+    calls = []
+
+    def game(rows):
+        values = ids(rows)
+        rows[:] = False
+        calls.append(1)
+        if len(calls) < 3:
+            raise ConnectionError
+        return values
+
+    values, _ = evaluate(game, from_ids(np.arange(8), 3), QUICK)
+    np.testing.assert_array_equal(values, np.arange(8.0))
+
+
+# Time limits.
+
+
+def test_an_answer_in_time_is_an_answer_and_an_error_an_error():
+    assert within(10.0, lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        within(10.0, lambda: 1 / 0)
+    assert within(None, threading.get_ident) == threading.get_ident()
+
+
+def test_numpy_error_settings_hold_within_a_time_limit():
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        within(10.0, lambda: np.ones(1) / np.zeros(1))
+
+
+def test_a_call_that_hangs_has_failed_and_the_others_are_had():
+    release = threading.Event()
+
+    def game(rows):
+        if 5 in to_ids(rows):
+            release.wait()
+        return ids(rows)
+
+    start = time.monotonic()
+    care = Care(retries=1, timeout=0.05, backoff=0.0)
+    values, ((row, error),) = evaluate(game, from_ids(np.arange(8), 3), care)
+    release.set()
+    assert time.monotonic() - start < 0.05 * 20
+    assert row == 5
+    assert isinstance(error, TimeoutError)
+    assert "within 0.05 s" in str(error)
+    assert np.flatnonzero(np.isnan(values)).tolist() == [5]
+
+
+def test_a_game_that_always_hangs_is_given_up_within_the_stated_time():
+    release = threading.Event()
+    calls = []
+
+    def game(rows):
+        calls.append(1)
+        release.wait()
+
+    care = Care(retries=2, timeout=0.02, backoff=0.01)
+    start = time.monotonic()
+    _, faults = evaluate(game, from_ids(np.arange(256), 8), care)
+    release.set()
+    assert len(faults) == MOST_HUNG
+    assert len(calls) * 0.02 <= care.longest(256)
+    assert time.monotonic() - start < 10.0
+
+
+# What is raised.
+
+
+def test_the_error_names_the_coalition_by_its_players_and_counts_the_attempts():
+    care = Care(retries=3, player_names=("age", "sex", "bmi"))
+    error = failure(np.array([True, False, True]), ConnectionError("no answer"), care)
+    assert isinstance(error, EvaluationError)
+    assert str(error) == ("The coalition {age, bmi} could not be evaluated in 4 attempts: ConnectionError: no answer")
+    assert error.coalition.tolist() == [True, False, True]
+
+
+def test_without_tenacity_there_was_one_attempt(monkeypatch):
+    monkeypatch.setattr("topshap.evaluation.call.find_spec", lambda _: None)
+    assert "in 1 attempt: " in str(failure(np.array([True]), ConnectionError("no answer"), QUICK))
+
+
+def test_what_topshap_refuses_is_raised_as_it_is():
+    error = ParameterError("no")
+    assert failure(np.array([True]), error, QUICK) is error
+
+
+class AwkwardError(Exception):
+    """An exception that pickle cannot make again."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+@pytest.mark.parametrize("error", [ValueError("bad"), AwkwardError(1, 2), EvaluationError("x", np.array([True]))])
+def test_every_error_can_be_sent_and_says_what_and_where(error):
+    def game(rows):
+        raise error
+
+    _, ((_, raised),) = evaluate(game, from_ids(np.arange(1), 3), Care(retries=0))
+    sent = pickle.loads(pickle.dumps(sendable(raised)))
+    assert str(error) in str(sent)
+    if not isinstance(error, EvaluationError):
+        assert "test_calls.py" in sent.__notes__[0]

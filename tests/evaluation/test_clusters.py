@@ -1,0 +1,182 @@
+"""dask and ray: a cluster of real processes gives the same result, loses workers, and names what kills them."""
+
+import os
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+
+import topshap
+from topshap import Oracle, Store
+from topshap.core.errors import EvaluationError
+from topshap.games import per_coalition
+
+OPTIONS = {"k": 3, "budget": 120, "algorithm": "cmcs", "random_state": 0}
+
+
+def slow_game():
+    def worth(row):
+        time.sleep(0.01)
+        return float(np.where(row, np.arange(10.0), 0.0).sum() + row[0] * row[9])
+
+    return per_coalition(worth, n_players=10)
+
+
+def vectorised_game():
+    def game(rows):
+        return np.where(rows, np.arange(10.0), 0.0).sum(axis=1) + rows[:, 0] * rows[:, 9]
+
+    return game
+
+
+def deadly_game(flag, *, once):
+    """A game that kills its worker: once, at the first coalition of five players, or at {0, 1} every time."""
+
+    def worth(row):
+        if not once and row.tolist() == [True] * 2 + [False] * 8:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if once and row.sum() == 5 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(np.where(row, np.arange(10.0), 0.0).sum() + row[0] * row[9])
+
+    return per_coalition(worth, n_players=10)
+
+
+def reference():
+    return topshap.identify(vectorised_game(), 10, n_jobs=1, **OPTIONS).estimates.tobytes()
+
+
+@pytest.fixture
+def dask():
+    """A context in which joblib's backend is a local cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield
+
+
+@pytest.fixture(scope="module")
+def ray_cluster():
+    """A local ray with two processors."""
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install ray")
+    from ray.util.joblib import register_ray
+
+    try:
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    except Exception as error:  # whatever keeps it from starting is said
+        pytest.skip(f"ray does not start here: {error!r}")
+    register_ray()
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def ray(ray_cluster):
+    """A context in which joblib's backend is ray."""
+    with joblib.parallel_config(backend="ray", n_jobs=2):
+        yield
+
+
+def survives_a_killed_worker(tmp_path):
+    flag = tmp_path / "killed"
+    top = topshap.identify(deadly_game(flag, once=True), **OPTIONS)
+    assert flag.exists()
+    assert top.estimates.tobytes() == reference()
+
+
+def names_the_poison(tmp_path, batch_size):
+    store = Store(tmp_path / "run.db", game="poison-v1")
+    oracle = Oracle(deadly_game(None, once=False), store=store, batch_size=batch_size)
+    rows = np.concatenate([np.tri(10, dtype=bool), ~np.eye(10, dtype=bool)[:9]])
+    start = time.monotonic()
+    with pytest.raises(EvaluationError, match=r"\{0, 1\} could not be evaluated: its worker was lost every time"):
+        oracle(rows)
+    seconds = time.monotonic() - start
+    print(f"batch_size={batch_size}: the poison coalition was named after {seconds:.1f} s")
+    assert seconds < 60
+    assert store.info().evaluations == len(rows) - 1
+    store.close()
+
+
+# dask: two of them in every run of the tests, since they take some seconds.
+
+
+def test_dask_gives_the_same_result_and_survives_a_killed_worker(dask, tmp_path):
+    assert topshap.identify(slow_game(), **OPTIONS).estimates.tobytes() == reference()
+    survives_a_killed_worker(tmp_path)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("batch_size", [1, 10])
+def test_dask_names_the_coalition_that_kills_its_workers(dask, tmp_path, batch_size):
+    names_the_poison(tmp_path, batch_size)
+
+
+@pytest.mark.cluster
+def test_dask_takes_a_vectorised_game_and_faults_come_back(dask, tmp_path):
+    assert topshap.identify(vectorised_game(), 10, **OPTIONS).estimates.tobytes() == reference()
+
+    def fails(row):
+        raise ConnectionError("no answer")
+
+    with pytest.raises(EvaluationError, match="ConnectionError: no answer") as raised:
+        topshap.identify(Oracle(per_coalition(fails, n_players=4), retries=1, backoff=0.0), k=2)
+    assert "In the worker" in raised.value.__cause__.__notes__[0]
+
+
+@pytest.mark.cluster
+def test_dask_without_workers_is_given_up(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("topshap.evaluation.clusters.WITHOUT_WORKERS", 5.0)
+    cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+        timer = threading.Timer(2.0, cluster.scale, (0,))
+        timer.start()
+        with pytest.raises(EvaluationError, match=r"its worker was lost every time .* no workers for 5 s"):
+            topshap.identify(slow_game(), k=3, budget=1000, algorithm="cmcs")
+        timer.join()
+
+
+# ray.
+
+
+@pytest.mark.cluster
+def test_ray_gives_the_same_result(ray):
+    assert topshap.identify(slow_game(), **OPTIONS).estimates.tobytes() == reference()
+    assert topshap.identify(vectorised_game(), 10, **OPTIONS).estimates.tobytes() == reference()
+
+
+@pytest.mark.cluster
+def test_ray_survives_a_killed_worker(ray, tmp_path):
+    survives_a_killed_worker(tmp_path)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("batch_size", [1, 10])
+def test_ray_names_the_coalition_that_kills_its_workers(ray, tmp_path, batch_size):
+    names_the_poison(tmp_path, batch_size)
+
+
+# loky, as the others.
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("batch_size", [1, 10])
+def test_loky_names_the_coalition_that_kills_its_workers(tmp_path, batch_size):
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        names_the_poison(tmp_path, batch_size)
+
+
+@pytest.mark.cluster
+def test_loky_survives_a_killed_worker(tmp_path):
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        survives_a_killed_worker(tmp_path)

@@ -1,0 +1,573 @@
+"""Oracle and identify: the same result however it is evaluated, nothing paid twice, nothing lost."""
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topshap
+from topshap import Oracle, Store
+from topshap.core.coalitions import keys
+from topshap.core.errors import EvaluationError, GameError, ParameterError, StoreError, TopshapError
+from topshap.evaluation.batches import cut
+from topshap.games import per_coalition
+
+N = 10
+
+
+def additive(rows):
+    return np.where(rows, np.arange(float(N)), 0.0).sum(axis=1) + rows[:, 0] * rows[:, 3]
+
+
+class Paid:
+    """A game that remembers what it was asked for."""
+
+    n_players = N
+
+    def __init__(self, game=additive):
+        self.game = game
+        self.asked = []
+        self.sizes = []
+
+    def __call__(self, rows):
+        self.asked += keys(rows)
+        self.sizes.append(len(rows))
+        return self.game(rows)
+
+
+def run(game=additive, **options):
+    return topshap.identify(game, **({"n_players": N, "k": 3, "budget": 150, "random_state": 0} | options))
+
+
+def same(one, other):
+    assert one.players.tolist() == other.players.tolist()
+    assert one.estimates.tobytes() == other.estimates.tobytes()
+    assert one.std_errors.tobytes() == other.std_errors.tobytes()
+    assert (one.evaluations, one.calls, one.stopped) == (other.evaluations, other.calls, other.stopped)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "run.db", game="additive-v1")
+
+
+# The same result however it is evaluated.
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "cmcs", "greedy-cmcs"])
+@pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 7}, {"max_batch_bytes": 1}, {"timeout": 60.0}])
+def test_the_result_does_not_depend_on_how_batches_are_cut(algorithm, options):
+    same(run(Oracle(additive, **options), algorithm=algorithm), run(algorithm=algorithm))
+
+
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"),
+    [
+        ("threading", 2),
+        ("threading", 8),
+        ("multiprocessing", 2),
+        ("loky", 2),
+        pytest.param("loky", 8, marks=pytest.mark.cluster),
+    ],
+)
+def test_the_result_does_not_depend_on_workers(backend, n_jobs):
+    def game(rows):
+        return np.where(rows, np.arange(10.0), 0.0).sum(axis=1) + rows[:, 0] * rows[:, 3]
+
+    with joblib.parallel_config(backend=backend, n_jobs=n_jobs):
+        same(run(game), run(n_jobs=1))
+
+
+def test_n_jobs_comes_before_the_context():
+    process = []
+
+    def game(rows):
+        process.append(threading.get_ident())
+        return additive(rows)
+
+    with joblib.parallel_config(backend="threading", n_jobs=4):
+        run(game, n_jobs=1)
+    assert set(process) == {threading.get_ident()}
+
+
+def test_workers_are_busy_at_the_same_time():
+    together = threading.Barrier(2, timeout=30)
+
+    def game(rows):
+        together.wait()
+        return additive(rows)
+
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        same(run(game), run())
+
+
+def test_a_game_that_cannot_be_pickled_is_refused_for_processes_and_taken_by_threads():
+    lock = threading.Lock()
+
+    def game(rows):
+        with lock:
+            return additive(rows)
+
+    with pytest.raises(ParameterError, match=r"can be pickled.*backend='threading'"):
+        run(game, n_jobs=2)
+    with joblib.parallel_config(backend="threading"):
+        same(run(game, n_jobs=2), run())
+
+
+def test_a_worker_unpacks_a_game_once():
+    class Game:
+        n_players = N
+
+        def __setstate__(self, state):
+            self.made = time.monotonic_ns() % 2**40
+
+        def __getstate__(self):
+            return {}
+
+        def __call__(self, rows):
+            return np.full(len(rows), float(self.made))
+
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        values = Oracle(Game(), batch_size=1)(np.random.default_rng(0).random((12, N)) < 0.5)
+    assert len(set(values)) <= 2
+
+
+def test_a_large_game_is_sent_to_processes():
+    payload = np.random.default_rng(0).random(500_000)  # 4 MB
+
+    def game(rows):
+        return np.where(rows, payload[:10], 0.0).sum(axis=1) + payload.sum()
+
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        same(run(Oracle(game, batch_size=10)), run(game, n_jobs=1))
+
+
+# Batches.
+
+
+@given(
+    rows=st.integers(0, 500),
+    n=st.integers(1, 50),
+    workers=st.integers(1, 9),
+    size=st.none() | st.integers(1, 100),
+    most_bytes=st.integers(1, 5000),
+)
+def test_batches_are_in_order_none_too_large_and_no_worker_idle(rows, n, workers, size, most_bytes):
+    batches = cut(rows, n, workers=workers, batch_size=size, max_batch_bytes=most_bytes)
+    assert [row for batch in batches for row in batch] == list(range(rows))
+    most = min(max(1, most_bytes // n), size or rows)
+    assert all(1 <= len(batch) <= most for batch in batches)
+    assert len(batches) >= min(workers, rows)
+
+
+def test_a_game_of_many_gets_all_at_once_and_a_function_of_one_gets_them_one_by_one():
+    game = Paid()
+    run(game, algorithm="cmcs")
+    race = topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0)
+    sizes = []
+    while not race.done:
+        rows = race.ask()
+        sizes.append(len(rows))
+        race.tell(additive(rows))
+    assert game.sizes == sizes
+    oracle = Oracle(per_coalition(lambda row: 1.0, n_players=N))
+    assert oracle.options.batch_size == 1
+
+
+def test_memory_bounds_the_batches():
+    game = Paid()
+    run(Oracle(game, max_batch_bytes=N * 5))
+    assert max(game.sizes) == 5
+
+
+# The store.
+
+
+def test_nothing_is_paid_twice(store):
+    first, again = Paid(), Paid()
+    same(run(first, store=store), run(again, store=store))
+    assert len(set(first.asked)) == len(first.asked) == 150
+    assert again.asked == []
+
+
+def test_the_store_changes_nothing(store):
+    same(run(store=store), run())
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "cmcs", "kernelshap"])
+@pytest.mark.parametrize("after", [0, 1, 2, 30, 149])
+def test_a_run_that_broke_off_goes_on_where_it_ended(store, algorithm, after):
+    calls = []
+
+    def breaks(rows):
+        calls.append(len(rows))
+        if len(calls) > after:
+            raise SystemExit
+        return additive(rows)
+
+    with pytest.raises(SystemExit):
+        run(Oracle(breaks, batch_size=1), algorithm=algorithm, store=store)
+    rest = Paid()
+    same(run(rest, algorithm=algorithm, store=store), run(algorithm=algorithm))
+    assert len(rest.asked) == 150 - after
+
+
+@pytest.mark.parametrize("algorithm", ["cmcs", "approshapley"])
+def test_a_larger_budget_pays_only_for_what_is_new(store, algorithm):
+    run(algorithm=algorithm, store=store)
+    more = Paid()
+    same(run(more, algorithm=algorithm, budget=400, store=store), run(algorithm=algorithm, budget=400))
+    assert len(more.asked) == 250
+
+
+def test_a_smaller_epsilon_pays_only_for_what_is_new(store):
+    game = topshap.games.TableGame(np.random.default_rng(0).normal(size=2**N))
+    options = {"k": 2, "budget": None, "algorithm": "cmcs@k"}
+    loose = run(game, epsilon=1.0, store=store, **options)
+    more = Paid(game)
+    tight = run(more, epsilon=0.1, store=store, **options)
+    assert len(more.asked) == tight.evaluations - loose.evaluations > 0
+
+
+def test_another_seed_uses_what_is_paid(store):
+    run(store=store)
+    other = Paid()
+    same(run(other, store=store, random_state=1), run(random_state=1))
+    assert len(other.asked) < 150
+
+
+def test_a_path_is_enough_for_a_game_with_a_fingerprint(tmp_path):
+    class Game(Paid):
+        fingerprint = "abc"
+
+    run(Game(), store=tmp_path / "run.db")
+    again = Game()
+    run(again, store=str(tmp_path / "run.db"))
+    assert again.asked == []
+    assert Store(tmp_path / "run.db").info().identity.fingerprint == "abc"
+    assert Oracle(again).fingerprint == "abc"
+
+
+def test_a_path_alone_is_refused_for_a_game_without_one(tmp_path):
+    with pytest.raises(ParameterError, match=r"'store' parameter of identify .*Store\(path, game='my-game-v1'\)"):
+        run(store=tmp_path / "run.db")
+    assert not (tmp_path / "run.db").exists()
+
+
+def test_the_store_of_another_game_is_refused_before_anything_is_paid(tmp_path, store):
+    run(store=store)
+    with pytest.raises(StoreError, match="it is called 'additive-v1' there and 'additive-v2' here"):
+        run(lambda rows: pytest.fail("called"), store=Store(tmp_path / "run.db", game="additive-v2"))
+
+
+def test_two_rows_that_are_the_same_are_paid_once(store):
+    game = Paid()
+    rows = np.repeat(np.eye(N, dtype=bool), 3, axis=0)
+    oracle = Oracle(game, store=store)
+    np.testing.assert_array_equal(oracle(rows), additive(rows))
+    np.testing.assert_array_equal(oracle(rows[::-1]), additive(rows[::-1]))
+    assert len(game.asked) == N
+    store.close()
+
+
+def test_a_race_of_your_own_asks_only_for_what_the_store_does_not_know(store):
+    run(store=store, budget=100, algorithm="cmcs")
+    race = topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store)
+    asked = 0
+    while not race.done:
+        rows = race.ask()
+        asked += len(rows)
+        race.tell(additive(rows))
+    same(race.result(), run(algorithm="cmcs"))
+    assert asked == 50
+    assert topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store).done
+    store.close()
+
+
+def test_what_a_store_knows_is_held_to_the_value_range_too(store):
+    run(store=store, algorithm="cmcs")
+    with pytest.raises(GameError, match="must lie in the stated value_range"):
+        topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store, value_range=(0.0, 1.0))
+    with pytest.raises(GameError, match="must lie in the stated value_range"):
+        run(store=store, algorithm="cmcs", value_range=(0.0, 1.0))
+    store.close()
+
+
+@pytest.mark.parametrize("wrong", ["run.db", 3, Store("run.db")])
+def test_a_race_needs_a_store_with_a_name(wrong):
+    with pytest.raises(ParameterError, match="'store' parameter of Race must be a Store with a name"):
+        topshap.Race(4, 2, store=wrong)
+
+
+# Noise.
+
+
+class Noisy:
+    deterministic = False
+    n_players = N
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.calls = 0
+
+    def __call__(self, rows):
+        self.calls += len(rows)
+        return additive(rows) + self.rng.normal(size=len(rows))
+
+
+def test_repeats_of_a_noisy_game_are_paid_for_and_the_result_says_so():
+    game = Noisy(0)
+    top = topshap.identify(game, k=3, budget=3000, algorithm="cmcs", random_state=0)
+    assert game.calls == top.evaluations == 3000  # of 1024 coalitions
+    assert not top.deterministic
+    assert "values vary" in str(top)
+
+
+def test_the_oracle_may_say_that_values_vary():
+    top = run(Oracle(additive, deterministic=False), budget=1500, algorithm="cmcs")
+    assert (top.deterministic, top.evaluations) == (False, 1500)
+
+
+def test_a_noisy_run_that_broke_off_meets_the_same_values_again(store):
+    first = Noisy(0)
+    options = {"k": 3, "budget": 1200, "algorithm": "cmcs", "random_state": 0, "store": store}
+
+    def breaks(race):
+        return race.evaluations > 700
+
+    partial = topshap.identify(Oracle(first, batch_size=40), callback=breaks, **options)
+    assert partial.stopped == "interrupted"
+    paid = first.calls
+    rest = topshap.identify(first, **options)
+    assert first.calls == 1200
+    assert paid < 1200
+    again = topshap.identify(Noisy(99), **options)
+    same(rest, again)
+    assert store.info().evaluations == 1200 > store.info().coalitions
+    store.close()
+
+
+def test_a_store_of_exact_values_is_not_used_for_noisy_ones(store):
+    run(store=store)
+    with pytest.raises(StoreError, match="do not vary from call to call there and vary"):
+        run(Oracle(additive, deterministic=False), store=store)
+
+
+# Ctrl-C and callbacks.
+
+
+def interrupting(after):
+    calls = []
+
+    def game(rows):
+        calls.append(1)
+        if len(calls) == after:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1.0)
+        return additive(rows)
+
+    return Oracle(game, batch_size=1)
+
+
+def test_ctrl_c_returns_what_is_known_and_the_store_is_whole(store, caplog):
+    with caplog.at_level(logging.WARNING, "topshap"):
+        top = run(interrupting(100), store=store)
+    assert top.stopped == "interrupted"
+    assert 2 <= top.evaluations < 100
+    assert "interrupted after" in caplog.text
+    assert store.info().evaluations == 99
+    rest = Paid()
+    same(run(rest, store=store), run())
+    assert len(rest.asked) == 51
+
+
+def test_ctrl_c_raises_if_that_is_asked_for_or_nothing_is_known_yet(store):
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupting(100), store=store, on_interrupt="raise")
+    assert store.info().evaluations == 99
+    store.close()
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupting(2))
+
+
+def test_ctrl_c_while_workers_are_busy():
+    def game(rows):
+        time.sleep(0.01 * len(rows))
+        return np.where(rows, np.arange(10.0), 0.0).sum(axis=1)
+
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        Oracle(game)(np.eye(N, dtype=bool))  # the workers are up
+        timer.start()
+        top = run(Oracle(game, batch_size=5), budget=900, algorithm="cmcs")
+    assert top.stopped == "interrupted"
+    assert 2 <= top.evaluations < 900
+
+
+def test_the_callback_sees_the_race_after_every_batch_and_may_end_it():
+    seen = []
+
+    def callback(race):
+        seen.append(race.evaluations)
+        return race.evaluations >= 60
+
+    top = run(callback=callback)
+    assert seen == sorted(seen)
+    assert seen[0] == 2
+    assert (top.evaluations, top.stopped) == (seen[-1], "interrupted")
+    same(run(callback=lambda race: None), run())
+    same(run(callback=lambda race: 1), run())
+
+
+def test_what_a_callback_raises_comes_through():
+    with pytest.raises(ZeroDivisionError):
+        run(callback=lambda race: 1 / 0)
+
+
+# Options.
+
+
+def test_options_of_the_call_come_on_top_of_those_of_the_oracle(store):
+    oracle = Oracle(additive, retries=7)
+    changed = oracle.with_options(n_jobs=2, store=store)
+    assert (changed.options.retries, changed.options.n_jobs, changed.options.store) == (7, 2, store)
+    run(oracle, store=store)
+    assert store.info().evaluations == 150
+    store.close()
+
+
+WRONG = [
+    ({"retries": -1}, "an int of at least 0"),
+    ({"timeout": 0}, "a finite number above 0"),
+    ({"backoff": -1.0}, "a finite number of at least 0"),
+    ({"n_jobs": 0}, "an int other than 0"),
+    ({"n_jobs": True}, "an int other than 0"),
+    ({"batch_size": 0}, "an int of at least 1"),
+    ({"max_batch_bytes": 0}, "an int of at least 1"),
+    ({"n_players": 0}, "an int of at least 1"),
+    ({"n_players": 3, "player_names": ["a"]}, "one name for each of the 3 players"),
+    ({"store": 3}, "a path, a Store or None"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), WRONG, ids=[str(case[0]) for case in WRONG])
+def test_a_wrong_option_is_refused_by_name(wrong, right):
+    with pytest.raises(ParameterError, match=f"parameter of Oracle must be .*{right}"):
+        Oracle(additive, **wrong)
+
+
+def test_an_oracle_is_a_game_like_any_other():
+    game = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
+    oracle = Oracle(game, retries=5)
+    assert (oracle.n_players, oracle.player_names, oracle.deterministic) == (3, None, True)
+    np.testing.assert_allclose(topshap.exact.shapley_values(oracle), [3.0, 1.0, 2.0])
+    assert pickle.loads(pickle.dumps(oracle)).options.retries == 5
+
+
+def test_importing_topshap_brings_no_joblib_and_no_tenacity():
+    heavy = "{'joblib', 'tenacity', 'cloudpickle', 'tqdm', 'pandas', 'asyncio', 'typer'}"
+    code = f"import sys, topshap; found = {heavy} & sys.modules.keys(); assert not found, found"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Faults.
+
+
+def test_one_that_fails_is_named_after_all_others_have_been_stored(store):
+    bad = np.arange(N) < 4
+
+    def game(rows):
+        if (rows == bad).all(axis=1).any():
+            raise ConnectionError("no answer")
+        return additive(rows)
+
+    rows = np.concatenate([np.eye(N, dtype=bool), bad[None], ~np.eye(N, dtype=bool)])
+    names = [f"p{i}" for i in range(N)]
+    oracle = Oracle(game, n_players=N, player_names=names, store=store, retries=1, backoff=0.0)
+    with pytest.raises(EvaluationError, match=r"\{p0, p1, p2, p3\} could not be evaluated in 2 attempts") as raised:
+        oracle(rows)
+    assert isinstance(raised.value.__cause__, ConnectionError)
+    np.testing.assert_array_equal(raised.value.coalition, bad)
+    assert store.info().evaluations == 2 * N
+    store.close()
+
+
+class Broken:
+    """A game that does something wrong with a chance of its own, and knows what it has answered rightly."""
+
+    n_players = 6
+
+    def __init__(self, kind, chance, seed):
+        self.kind, self.chance = kind, chance
+        self.rng = np.random.default_rng(seed)
+        self.given = {}
+
+    def __call__(self, rows):
+        values = np.where(rows, np.arange(6.0), 0.0).sum(axis=1)
+        if self.rng.random() >= self.chance:
+            self.given |= dict(zip(keys(rows), values.tolist(), strict=True))
+            return values
+        if self.kind == "raise":
+            raise self.rng.choice([ValueError, ConnectionError, MemoryError, TimeoutError])("broken")
+        if self.kind == "hang":
+            time.sleep(0.05)
+            return values
+        spoiled = values.astype(object)
+        spoiled[self.rng.integers(len(rows))] = {"nan": np.nan, "text": "x", "none": None, "complex": 1j}.get(self.kind)
+        answers = {"short": values[1:], "column": values[:, None], "nothing": None, "dict": {}}
+        return answers.get(self.kind, spoiled.tolist())
+
+
+KINDS = ["raise", "hang", "nan", "text", "none", "complex", "short", "column", "nothing", "dict"]
+
+
+@settings(max_examples=60)
+@given(
+    kind=st.sampled_from(KINDS),
+    chance=st.sampled_from([0.02, 0.3, 1.0]),
+    seed=st.integers(0, 99),
+    batch_size=st.sampled_from([None, 1, 5]),
+    retries=st.integers(0, 3),
+)
+def test_a_broken_game_never_hangs_and_is_never_answered_wrongly(
+    tmp_path_factory, *, kind, chance, seed, batch_size, retries
+):
+    game = Broken(kind, chance, seed)
+    store = Store(tmp_path_factory.mktemp("fuzz") / "run.db", game="broken")
+    oracle = Oracle(game, batch_size=batch_size, retries=retries, backoff=0.0, timeout=0.02, store=store)
+    options = {"k": 2, "budget": 40, "random_state": seed}
+    start = time.monotonic()
+    top = error = None
+    with suppress(TopshapError):
+        try:
+            top = topshap.identify(oracle, **options)
+        except TopshapError as raised:
+            error = raised
+            raise
+    assert time.monotonic() - start < 30
+    if top is not None:
+        same(top, topshap.identify(Broken("none", 0.0, 0), **options))
+    else:
+        assert isinstance(error, EvaluationError if kind in ("raise", "hang") else GameError)
+        assert "{" in str(error)
+    if store.path.exists():
+        stored = {
+            key: value
+            for rows, _, values in store.read()
+            for key, value in zip(keys(rows), values.tolist(), strict=True)
+        }
+        store.close()
+        right = {key: float(np.arange(6) @ np.frombuffer(key, dtype=bool)) for key in stored}
+        assert stored == right
+        assert game.given.keys() <= stored.keys() or kind == "hang"

@@ -1,0 +1,173 @@
+"""When workers die: the run finishes, nothing paid is lost, and a coalition that kills them every time is named."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import topshap
+from topshap import Oracle, Store
+from topshap.core.errors import EvaluationError
+from topshap.evaluation.call import Care, Outcome
+from topshap.evaluation.executors import Work
+from topshap.evaluation.pickling import Shipped
+from topshap.evaluation.recovery import MOST_CONDEMNED, NoWorkersLeftError, gather
+from topshap.games import per_coalition
+
+ROWS = 200
+
+
+class Mortal:
+    """Workers that are lost with certain rows: each time, or so many times; one by one or all together."""
+
+    elsewhere = False
+
+    def __init__(self, deadly, *, count=2, lives=2, together=False, last=False):
+        self.deadly = dict(deadly)
+        self.count, self.lives, self.together, self.last = count, lives, together, last
+        self.deaths = 0
+
+    def run(self, work, batches):
+        for at in range(0, len(batches), self.count):
+            flying = batches[at : at + self.count]
+            for batch in flying:
+                if any(self._kills(int(row)) for row in batch):
+                    self.deaths += 1
+                    if self.last:
+                        raise NoWorkersLeftError("no workers")
+                    if self.together:
+                        raise ChildProcessError("worker died")
+                    yield batch, None
+                else:
+                    yield batch, Outcome(np.array([float(row) for row in batch]), [])
+
+    def _kills(self, row):
+        left = self.deadly.get(row, 0)
+        self.deadly[row] = left - 1
+        return left > 0
+
+
+def gathered(workers, size):
+    back = {}
+
+    def take(batch, outcome):
+        for row, value in zip(batch.tolist(), outcome.values.tolist(), strict=True):
+            assert row not in back
+            back[row] = value
+
+    batches = np.array_split(np.arange(ROWS), ROWS // size)
+    work = Work(Shipped(lambda rows: rows), np.zeros((ROWS, 3), dtype=bool), Care)
+    condemned = gather(workers, work, batches, take)
+    assert all(row == value for row, value in back.items())
+    return back, {row for row, _ in condemned}
+
+
+for_ever = 10**9
+
+
+@pytest.mark.parametrize("together", [True, False])
+@given(
+    deaths=st.dictionaries(st.integers(0, ROWS - 1), st.integers(1, 2), max_size=3),
+    size=st.sampled_from([1, 5, 100]),
+    count=st.integers(1, 5),
+)
+def test_workers_that_are_killed_from_outside_cost_nothing_but_time(together, deaths, size, count):
+    back, condemned = gathered(Mortal(deaths, together=together, count=count, lives=3), size)
+    assert len(back) == ROWS
+    assert not condemned
+
+
+@pytest.mark.parametrize(("together", "lives"), [(True, 2), (False, 2), (False, 1)])
+@given(
+    poison=st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=MOST_CONDEMNED - 1),
+    size=st.sampled_from([1, 5, 100]),
+    count=st.integers(1, 5),
+)
+def test_a_coalition_that_kills_its_worker_every_time_is_found_and_all_others_are_had(
+    together, lives, poison, size, count
+):
+    workers = Mortal(dict.fromkeys(poison, for_ever), together=together, lives=lives, count=count)
+    back, condemned = gathered(workers, size)
+    assert condemned == poison
+    assert back.keys() == set(range(ROWS)) - poison
+    assert workers.deaths < 40
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_game_that_kills_every_worker_is_given_up_soon(together):
+    workers = Mortal(dict.fromkeys(range(ROWS), for_ever), together=together)
+    back, condemned = gathered(workers, 100)
+    assert not back
+    assert condemned
+    assert workers.deaths < 150
+
+
+def test_without_any_workers_left_nothing_is_tried_again():
+    workers = Mortal({0: for_ever}, last=True)
+    back, condemned = gathered(workers, 5)
+    assert not back
+    assert condemned == {0}
+    assert workers.deaths == 1
+
+
+# With real processes.
+
+
+def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_path):
+    flag, log = tmp_path / "killed", tmp_path / "log"
+
+    def worth(row):
+        time.sleep(0.02)
+        with log.open("a") as file:
+            file.write("x\n")
+        if row.sum() == 5 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(np.arange(10) @ row)
+
+    game = per_coalition(worth, n_players=10)
+    options = {"k": 3, "budget": 120, "algorithm": "cmcs", "random_state": 0}
+    top = topshap.identify(game, n_jobs=2, **options)
+    assert flag.exists()
+    expected = topshap.identify(game, **options)
+    np.testing.assert_array_equal(top.estimates, expected.estimates)
+    # The second run, in this process, has 120. Of the first, what two workers had in hand is repeated, and what was on
+    # its way back from them: joblib drops that.
+    assert 240 < len(log.read_text().split()) <= 240 + 10
+
+
+def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
+    def worth(row):
+        if row.tolist() == [True, True, False, False, True, False]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(row.sum())
+
+    game = per_coalition(worth, player_names=list("abcdef"))
+    store = Store(tmp_path / "run.db", game="poison-v1")
+    start = time.monotonic()
+    with pytest.raises(EvaluationError, match=r"\{a, b, e\} could not be evaluated: its worker was lost every time"):
+        topshap.identify(Oracle(game, n_jobs=2, store=store), k=2, budget=64)
+    assert time.monotonic() - start < 60
+    assert store.info().evaluations == 63
+    store.close()
+
+
+@pytest.mark.cluster
+def test_a_worker_that_neither_answers_nor_dies_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr("topshap.evaluation.executors.GRACE", 2.0)
+    flag = tmp_path / "stopped"
+
+    def worth(row):
+        if row.sum() == 3 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return float(row.sum())
+
+    oracle = Oracle(per_coalition(worth, n_players=6), timeout=0.2, retries=0, n_jobs=2)
+    top = topshap.identify(oracle, k=2, budget=64)
+    assert flag.exists()
+    assert top.stopped == "exact"

@@ -1,0 +1,426 @@
+"""The store: what is written is read, whose it is, what is refused, and what survives damage."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import warnings
+from contextlib import closing
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topshap
+from topshap import Store, StoreError, StoreWarning
+from topshap.core.coalitions import from_ids
+from topshap.evaluation.store import repair as damage
+from topshap.evaluation.store import schema
+from topshap.evaluation.store.identity import Identity
+
+GAME = Identity("a" * 64, 10)
+
+
+def coalitions(count, n=10):
+    return from_ids(np.arange(count), n)
+
+
+def filled(path, count=300, identity=GAME):
+    """A closed store with the values 0.1 * id."""
+    with Store(path) as store:
+        store.open(identity)
+        for start in range(0, count, 50):
+            rows = coalitions(count)[start : start + 50]
+            store.add(rows, 0.1 * np.arange(start, start + len(rows)))
+    return Store(path)
+
+
+def test_what_was_added_is_found_and_nothing_else(tmp_path):
+    store = filled(tmp_path / "run.db")
+    values, known = store.look_up(coalitions(400))
+    np.testing.assert_array_equal(known, np.arange(400) < 300)
+    np.testing.assert_array_equal(values[:300], 0.1 * np.arange(300))
+    assert np.isnan(values[300:]).all()
+    assert len(store) == 300
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 64, 65, 2000])
+def test_any_number_of_players(tmp_path, n):
+    rng = np.random.default_rng(n)
+    rows = np.unique(rng.random((50, n)) < 0.5, axis=0)
+    numbers = rng.normal(size=len(rows))
+    with Store(tmp_path / "run.db") as store:
+        store.open(Identity("f", n))
+        store.add(rows, numbers)
+        np.testing.assert_array_equal(store.look_up(rows)[0], numbers)
+        ((read, draws, values),) = store.read()
+    np.testing.assert_array_equal(read, rows)
+    np.testing.assert_array_equal(values, numbers)
+    assert set(draws) == {0}
+
+
+@given(numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+def test_every_finite_number_comes_back_to_the_bit(tmp_path_factory, numbers):
+    told = np.array(numbers) + 0.0  # the sign of a zero is not kept
+    with Store(tmp_path_factory.mktemp("store") / "run.db") as store:
+        store.open(GAME)
+        store.add(coalitions(len(told)), told)
+        store.close()
+        assert store.look_up(coalitions(len(told)))[0].tobytes() == told.tobytes()
+
+
+def test_the_first_value_of_a_coalition_stays(tmp_path):
+    store = filled(tmp_path / "run.db", 10)
+    store.add(coalitions(20), np.full(20, 7.0))
+    np.testing.assert_array_equal(store.look_up(coalitions(20))[0], [*(0.1 * np.arange(10)), *[7.0] * 10])
+    assert len(store) == 20
+
+
+def test_a_closed_store_opens_by_itself(tmp_path):
+    store = filled(tmp_path / "run.db", 10)
+    store.close()
+    assert len(store) == 10
+    store.close()
+    assert store.info().evaluations == 10
+
+
+def test_a_store_can_be_sent_to_another_process(tmp_path):
+    store = filled(tmp_path / "run.db", 10)
+    assert len(store) == 10
+    assert len(pickle.loads(pickle.dumps(store))) == 10
+
+
+def test_a_forked_process_opens_the_file_anew(tmp_path):
+    store = filled(tmp_path / "run.db", 10)
+    assert len(store) == 10
+    child = os.fork()
+    if child == 0:
+        try:
+            store.add(coalitions(11)[10:], np.ones(1))
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(store) == 11
+
+
+def test_info_says_whose_it_is_and_what_it_holds(tmp_path):
+    info = filled(tmp_path / "run.db", 30).info()
+    assert (info.identity, info.evaluations, info.coalitions) == (GAME, 30, 30)
+    assert info.size > 0
+    assert info.created.startswith("20")
+
+
+def test_draws_of_a_coalition_are_kept_apart_and_none_is_lost(tmp_path):
+    rows = np.repeat(coalitions(2), 3, axis=0)
+    store = Store(tmp_path / "run.db")
+    store.open(Identity("noisy", 10, deterministic=False))
+    store.add(rows, np.arange(6.0), [0, 1, 2, 0, 1, 2])
+    store.add(rows[:1], [9.0], [1])  # another process was first
+    values, known = store.look_up(rows[[0, 0, 0, 0, 0]], [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(values[:4], [0.0, 1.0, 2.0, 9.0])
+    assert known.tolist() == [True] * 4 + [False]
+
+
+# Whose it is.
+
+
+REFUSED = {
+    "another fingerprint": (Identity("b" * 64, 10), "it has the fingerprint 'aaa.*' there and 'bbb.*' here"),
+    "other players": (Identity("a" * 64, 11), "it has 10 players there and 11 here"),
+    "noise": (Identity("a" * 64, 10, deterministic=False), "do not vary .* there and vary .* here"),
+    "a name": (Identity("my-game", 10, named=True), "it is called 'aaa.*' there and 'my-game' here"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_store_of_another_game_is_refused_and_says_how_they_differ(tmp_path, kind):
+    identity, how = REFUSED[kind]
+    store = filled(tmp_path / "run.db", 10)
+    store.close()
+    before = (tmp_path / "run.db").read_bytes()
+    with pytest.raises(StoreError, match=f"belongs to another game: .*{how}"):
+        store.open(identity)
+    assert (tmp_path / "run.db").read_bytes() == before
+
+
+def test_a_named_game_with_other_player_names_is_another_game(tmp_path):
+    def game(rows):
+        return rows.sum(axis=1)
+
+    store = Store(tmp_path / "run.db", game="sum-v1")
+    topshap.identify(game, 3, k=1, store=store, player_names=["a", "b", "c"])
+    topshap.identify(game, 3, k=1, store=store)
+    with pytest.raises(StoreError, match="player 1 is 'b' there and 'x' here"):
+        topshap.identify(game, 3, k=1, store=store, player_names=["a", "x", "c"])
+
+
+# What is no store.
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "run.db"
+    path.write_bytes(b"import os; os.system('true')")
+    with pytest.raises(StoreError, match="not an SQLite file"):
+        Store(path).open(GAME)
+    assert path.read_bytes() == b"import os; os.system('true')"
+
+
+def test_a_database_of_another_program_is_refused(tmp_path):
+    path = tmp_path / "run.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE evaluations (x)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="another program"):
+        Store(path).open(GAME)
+
+
+def meddle(path, *statements):
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_a_store_of_a_later_version_is_refused(tmp_path):
+    filled(tmp_path / "run.db", 10).close()
+    meddle(tmp_path / "run.db", "PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match="later topshap: its format is 2, and this version reads up to 1"):
+        Store(tmp_path / "run.db").open(GAME)
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "CREATE TRIGGER trap AFTER INSERT ON evaluations BEGIN DELETE FROM evaluations; END",
+        "CREATE VIEW trap AS SELECT load_extension('evil')",
+        "CREATE TABLE more (x)",
+        "ALTER TABLE evaluations ADD COLUMN x",
+    ],
+)
+def test_a_store_with_anything_else_in_it_is_refused(tmp_path, trap):
+    filled(tmp_path / "run.db", 10).close()
+    meddle(tmp_path / "run.db", trap)
+    with pytest.raises(StoreError, match="other tables"):
+        Store(tmp_path / "run.db").open(GAME)
+
+
+HOSTILE = [
+    "x",
+    "[]",
+    "null",
+    '{"fingerprint": 1}',
+    "[" * 100_000,
+    json.dumps({"fingerprint": "f", "n_players": 1e9, "deterministic": True, "player_names": None, "named": False}),
+    json.dumps({"fingerprint": "f", "n_players": 3, "deterministic": True, "player_names": ["a"], "named": False}),
+    json.dumps({"fingerprint": "f", "n_players": 3, "deterministic": True, "player_names": None, "named": 1}),
+    pickle.dumps(print).decode("latin1"),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_description_of_the_game_is_refused(tmp_path, text):
+    filled(tmp_path / "run.db", 10).close()
+    connection = sqlite3.connect(tmp_path / "run.db")
+    connection.execute("UPDATE about SET text = ? WHERE name = 'game'", (text,))
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="does not say which game"):
+        Store(tmp_path / "run.db").open()
+
+
+def test_nothing_that_could_execute_code_is_imported_to_read_a_store():
+    """The modules on the way from a file to values know no pickle."""
+    for module in (
+        schema,
+        sys.modules["topshap.evaluation.store.store"],
+        sys.modules["topshap.evaluation.store.repair"],
+    ):
+        assert not {"pickle", "marshal", "shelve", "cloudpickle"} & vars(module).keys()
+
+
+def test_a_folder_or_a_missing_folder_is_a_clear_error(tmp_path):
+    for path in (tmp_path, tmp_path / "missing" / "run.db"):
+        with pytest.raises(StoreError, match="cannot be"):
+            Store(path).open(GAME)
+
+
+def test_what_does_not_exist_has_no_info(tmp_path):
+    with pytest.raises(StoreError, match="There is no store"):
+        Store(tmp_path / "run.db").info()
+    assert not (tmp_path / "run.db").exists()
+
+
+@pytest.mark.parametrize("wrong", [{"path": 3}, {"path": ""}, {"path": "run.db", "game": 3}, {"path": "a", "game": ""}])
+def test_a_wrong_path_or_name_is_refused(wrong):
+    with pytest.raises(topshap.ParameterError, match="parameter of Store must be"):
+        Store(**wrong)
+
+
+# Damage.
+
+
+def right_as_far_as_it_goes(store):
+    """Look everything up; what is known has to be right. Return how much is known."""
+    values, known = store.look_up(coalitions(300))
+    np.testing.assert_array_equal(values[known], (0.1 * np.arange(300))[known])
+    return int(known.sum())
+
+
+def test_a_changed_value_is_noticed_and_left_out(tmp_path):
+    filled(tmp_path / "run.db").close()
+    meddle(tmp_path / "run.db", "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
+    with Store(tmp_path / "run.db") as store:
+        with pytest.warns(StoreWarning, match=r"was damaged\. 298 values in it are whole"):
+            store.open(GAME)
+        assert right_as_far_as_it_goes(store) == 298
+    assert (tmp_path / "run.db.damaged-1").exists()
+
+
+@pytest.mark.parametrize("hostile", ["'text'", "9e999", "x'00'"])
+def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
+    filled(tmp_path / "run.db").close()
+    meddle(tmp_path / "run.db", f"UPDATE evaluations SET value = {hostile} WHERE id = 7")
+    with Store(tmp_path / "run.db") as store:
+        with pytest.warns(StoreWarning, match="299 values"):
+            store.open(GAME)
+        assert right_as_far_as_it_goes(store) == 299
+
+
+def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) - 4096])
+    with Store(path) as store:
+        with pytest.warns(StoreWarning, match="was damaged"):
+            store.open(GAME)
+        assert right_as_far_as_it_goes(store) >= 150
+        store.add(coalitions(300), 0.1 * np.arange(300))
+        assert right_as_far_as_it_goes(store) == 300
+
+
+@pytest.mark.parametrize("missing", [3000, 5120, 7000])
+def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
+    """SQLite then answers a search for rows behind the cut with rows in front of it, again and again."""
+    path = tmp_path / "run.db"
+    filled(path).close()
+    path.write_bytes(path.read_bytes()[:-missing])
+    with closing(schema.connect(path)) as damaged:
+        damaged.execute("PRAGMA writable_schema = ON")
+        assert len(list(islice(damage._readable(damaged), 10_000))) < 10_000
+    with Store(path) as store:
+        with pytest.warns(StoreWarning, match="was damaged"):
+            store.open(GAME)
+        assert right_as_far_as_it_goes(store) > 30
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("store") / "run.db"
+    filled(path).close()
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 20))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(bytes(content))
+    with Store(path) as store, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            store.open(GAME)
+            known = right_as_far_as_it_goes(store)
+        except StoreError:
+            return
+    assert known == 300 or any(issubclass(warning.category, StoreWarning) for warning in said)
+
+
+WRITER = """
+import os, sys, numpy as np
+from topshap import Store
+from topshap.coalitions import from_ids
+from topshap.oracle.identity import Identity
+store = Store(sys.argv[1])
+store.open(Identity("a" * 64, 10))
+for start in range(0, 300, 50):
+    store.add(from_ids(np.arange(start, start + 50), 10), 0.1 * np.arange(start, start + 50))
+os._exit(0)  # killed: nothing is closed
+"""
+
+
+@pytest.mark.parametrize(("torn", "lost"), [(0, 0), (100, 50), (4096 + 24 + 100, 50)])
+def test_a_torn_last_batch_is_all_that_is_lost_and_it_is_said(tmp_path, torn, lost):
+    path = tmp_path / "run.db"
+    subprocess.run([sys.executable, "-c", WRITER, path], check=True)
+    log = tmp_path / "run.db-wal"
+    log.write_bytes(log.read_bytes()[: log.stat().st_size - torn])
+    with Store(path) as store:
+        if lost:
+            with pytest.warns(StoreWarning, match="last batch .* was cut short"):
+                store.open(GAME)
+        assert right_as_far_as_it_goes(store) == 300 - lost
+
+
+# Several processes.
+
+
+SHARER = textwrap.dedent("""
+    import sys, numpy as np, topshap
+    def game(rows):
+        return np.where(rows, np.arange(12.0), 0.0).sum(axis=1)
+    oracle = topshap.Oracle(game, batch_size=3)
+    store = topshap.Store(sys.argv[1], game="shared-v1")
+    top = topshap.identify(oracle, 12, k=3, budget=600, algorithm="cmcs", random_state=int(sys.argv[2]), store=store)
+    print(top.estimates.tobytes().hex())
+""")
+
+
+def test_two_processes_share_a_store_without_losing_or_repeating_a_row(tmp_path):
+    def start(seed):
+        command = [sys.executable, "-c", SHARER, tmp_path / "run.db", str(seed)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    together = [start(0), start(1)]
+    results = [process.communicate(timeout=120) for process in together]
+    assert [process.returncode for process in together] == [0, 0], results
+    game = topshap.Oracle(lambda rows: np.where(rows, np.arange(12.0), 0.0).sum(axis=1))
+    asked = set()
+    for seed in (0, 1):
+        race = topshap.Race(12, 3, budget=600, algorithm="cmcs", random_state=seed)
+        while not race.done:
+            rows = race.ask()
+            asked |= {row.tobytes() for row in rows}
+            race.tell(game(rows))
+        assert results[seed][0].strip() == race.result().estimates.tobytes().hex()
+    with Store(tmp_path / "run.db") as store:
+        ((rows, draws, values),) = store.read()
+    assert sorted(row.tobytes() for row in rows) == sorted(asked)
+    assert set(draws) == {0}
+    np.testing.assert_array_equal(values, np.where(rows, np.arange(12.0), 0.0).sum(axis=1))
+
+
+def _open_at_once(path, gate):
+    gate.wait()
+    with Store(path) as store:
+        store.open(GAME)
+        store.add(coalitions(3), np.zeros(3))
+
+
+def test_many_processes_may_make_the_same_store_at_the_same_moment(tmp_path):
+    context = multiprocessing.get_context("fork")
+    gate = context.Event()
+    processes = [context.Process(target=_open_at_once, args=(tmp_path / "run.db", gate)) for _ in range(8)]
+    for process in processes:
+        process.start()
+    gate.set()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 8
+    assert len(Store(tmp_path / "run.db")) == 3

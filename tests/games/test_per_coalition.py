@@ -1,0 +1,91 @@
+"""Games from functions of one coalition."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from topshap.core.errors import GameError, ParameterError
+from topshap.games import per_coalition
+from topshap.reference.exact import shapley_values
+
+ROWS = np.array([[True, False, True], [False, False, False], [True, True, True]])
+
+
+def size(coalition):
+    return int(coalition.sum())
+
+
+def test_every_coalition_is_asked_for_once_and_in_order():
+    seen = []
+    game = per_coalition(lambda coalition: seen.append(coalition.tolist()) or len(seen))
+    assert game(ROWS).tolist() == [1.0, 2.0, 3.0]
+    assert seen == ROWS.tolist()
+
+
+def test_no_coalitions_have_no_values():
+    assert per_coalition(size)(np.zeros((0, 3), dtype=bool)).tolist() == []
+
+
+def test_the_number_of_players_may_come_from_the_names():
+    game = per_coalition(size, player_names=["a", "b", "c"])
+    assert (game.n_players, game.player_names) == (3, ("a", "b", "c"))
+    np.testing.assert_allclose(shapley_values(game), np.ones(3))
+    assert per_coalition(size, 3).player_names is None
+    assert per_coalition(size).n_players is None
+
+
+def test_a_function_may_change_what_it_is_given():
+    def greedy(coalition):
+        coalition[:] = True
+        return coalition.sum()
+
+    rows = ROWS.copy()
+    assert per_coalition(greedy)(rows).tolist() == [3.0, 3.0, 3.0]
+    np.testing.assert_array_equal(rows, ROWS)
+
+
+def test_it_can_be_pickled_if_the_function_can():
+    game = per_coalition(pickle.loads, 3, ["a", "b", "c"])
+    assert pickle.loads(pickle.dumps(game)) == game
+
+
+@pytest.mark.parametrize("one", [1, True, np.True_, 1.0, np.float32(1), Fraction(1), np.array(1), np.array([[1.0]])])
+def test_a_number_may_come_in_any_form(one):
+    values = per_coalition(lambda _: one)(ROWS)
+    assert values.dtype == np.float64
+    assert values.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("answer", [None, "1", np.array(["1"]), [1.0], np.ones(2), np.array([]), 1j])
+def test_what_is_no_number_is_refused_by_the_name_of_the_coalition(answer):
+    game = per_coalition(lambda _: answer, player_names=["a", "b", "c"])
+    with pytest.raises(GameError, match=r"must return one number. For the coalition \{a, c\} it returned"):
+        game(ROWS)
+
+
+def test_errors_of_the_function_come_through():
+    with pytest.raises(ZeroDivisionError):
+        per_coalition(lambda coalition: 1 / int(coalition.sum() - 2))(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("f", (3,)),
+        ("n_players", (size, 0)),
+        ("n_players", (size, 2.0)),
+        ("player_names", (size, 2, ["a"])),
+        ("player_names", (size, None, "ab")),
+        ("player_names", (size, None, ["a", "a"])),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(name, arguments):
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of per_coalition must be"):
+        per_coalition(*arguments)
+
+
+def test_coalitions_of_another_number_of_players_are_refused():
+    with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 2\). Got bool of shape \(3, 3\)"):
+        per_coalition(size, 2)(ROWS)

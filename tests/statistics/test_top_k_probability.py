@@ -1,0 +1,98 @@
+"""Probabilities about the top k, against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topshap.statistics import top_k_probability as posterior
+from topshap.statistics.top_k_probability import DRAWS, probability_in_top_k, probability_of_set
+
+FOUR_ERRORS = 4 * 0.5 / math.sqrt(DRAWS)
+"""Four standard errors of a share of DRAWS draws."""
+
+
+def normal_cdf(z):
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+@pytest.mark.parametrize("ahead", [-0.5, 0.0, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("correlation", [None, -0.8, 0.0, 0.9])
+def test_one_of_two_is_ahead_with_the_probability_of_a_normal_difference(ahead, correlation):
+    errors = np.array([0.5, 0.8])
+    shared = 0.0 if correlation is None else correlation * errors.prod()
+    covariance = None if correlation is None else np.array([[0.25, shared], [shared, 0.64]])
+    expected = normal_cdf(ahead / math.sqrt(0.25 + 0.64 - 2 * shared))
+    estimates = np.array([ahead, 0.0])
+    assert probability_of_set(np.array([0]), estimates, errors, covariance) == pytest.approx(expected, abs=FOUR_ERRORS)
+    included = probability_in_top_k(1, estimates, errors, covariance)
+    assert included[0] == pytest.approx(expected, abs=FOUR_ERRORS)
+
+
+@given(st.integers(2, 9), st.integers(0, 99), st.data())
+def test_the_probabilities_of_inclusion_add_up_to_k(n, seed, data):
+    k = data.draw(st.integers(1, n))
+    rng = np.random.default_rng(seed)
+    included = probability_in_top_k(k, rng.normal(size=n), rng.uniform(0.1, 1.0, n), None)
+    assert included.sum() == pytest.approx(k)
+    assert np.all((included >= 0) & (included <= 1))
+
+
+def test_players_who_look_the_same_are_included_alike():
+    included = probability_in_top_k(2, np.zeros(5), np.ones(5), None)
+    np.testing.assert_allclose(included, 0.4, atol=FOUR_ERRORS)
+
+
+def test_a_set_is_never_more_likely_than_each_of_its_members():
+    rng = np.random.default_rng(0)
+    estimates, errors = rng.normal(size=6), np.full(6, 0.5)
+    players = np.argsort(-estimates)[:3]
+    included = probability_in_top_k(3, estimates, errors, None)
+    assert probability_of_set(players, estimates, errors, None) <= included[players].min() + FOUR_ERRORS
+
+
+def test_a_player_whose_error_is_not_known_leaves_everything_unknown():
+    estimates, errors = np.array([3.0, 2.0, 1.0]), np.array([0.1, np.nan, 0.1])
+    assert math.isnan(probability_of_set(np.array([0]), estimates, errors, None))
+    assert np.isnan(probability_in_top_k(1, estimates, errors, None)).all()
+
+
+def test_everybody_is_in_the_top_n_whatever_is_known():
+    estimates, errors = np.array([3.0, 2.0]), np.array([np.nan, 0.1])
+    assert probability_of_set(np.array([0, 1]), estimates, errors, None) == 1.0
+    assert probability_in_top_k(2, estimates, errors, None).tolist() == [1.0, 1.0]
+
+
+def test_different_values_without_errors_are_certain():
+    estimates, errors = np.array([1.0, 3.0, 2.0]), np.zeros(3)
+    assert probability_of_set(np.array([1, 2]), estimates, errors, np.zeros((3, 3))) == 1.0
+    assert probability_in_top_k(2, estimates, errors, np.zeros((3, 3))).tolist() == [0.0, 1.0, 1.0]
+
+
+def test_the_same_question_has_the_same_answer_whatever_the_global_random_state():
+    rng = np.random.default_rng(0)
+    question = rng.normal(size=6), np.full(6, 0.5), None
+    np.random.seed(1)
+    first = probability_in_top_k(2, *question)
+    np.random.seed(2)
+    np.testing.assert_array_equal(probability_in_top_k(2, *question), first)
+
+
+def test_many_players_are_drawn_in_blocks_to_the_same_result(monkeypatch):
+    rng = np.random.default_rng(0)
+    estimates, errors = rng.normal(size=80), np.full(80, 0.5)
+    covariance = np.diag(errors**2) + 0.05
+    for shared in (None, covariance):
+        monkeypatch.undo()
+        at_once = probability_in_top_k(5, estimates, errors, shared)
+        monkeypatch.setattr(posterior, "_ENTRIES_AT_ONCE", 80 * 700)
+        np.testing.assert_array_equal(probability_in_top_k(5, estimates, errors, shared), at_once)
+
+
+def test_an_estimated_covariance_may_be_slightly_indefinite():
+    covariance = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])
+    assert np.linalg.eigvalsh(covariance)[0] < 0
+    included = probability_in_top_k(1, np.zeros(3), np.ones(3), covariance)
+    assert included.sum() == pytest.approx(1)

@@ -1,0 +1,123 @@
+"""TopKSelector: a scikit-learn selector in every respect, that finds the features a model needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine, make_classification, make_regression
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import topshap
+from topshap import TopKSelector
+from topshap.core.errors import ParameterError
+
+
+@parametrize_with_checks(
+    [
+        TopKSelector(GaussianNB(), k=1, cv=2, budget=8, random_state=0),
+        TopKSelector(LinearRegression(), k=1, cv=2, budget=8, random_state=0),
+    ]
+)
+def test_it_is_a_selector_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_informative_features_are_found():
+    X, y = make_classification(
+        300, 12, n_informative=3, n_redundant=0, n_clusters_per_class=1, shuffle=False, random_state=3
+    )
+    selector = TopKSelector(DecisionTreeClassifier(max_depth=4), k=3, cv=3, budget=150, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [0, 1, 2]
+    assert selector.result_.k == 3
+    assert selector.result_.evaluations == 150
+
+
+def test_copies_of_a_column_share_its_value():
+    X, y = make_regression(100, 4, n_informative=2, shuffle=False, random_state=0)
+    doubled = np.concatenate([X, X[:, :2]], axis=1)
+    result = TopKSelector(LinearRegression(), k=4, cv=3, random_state=0).fit(doubled, y).result_
+    assert set(result.players) == {0, 1, 4, 5}
+    np.testing.assert_allclose(result.estimates[[0, 1]], result.estimates[[4, 5]], atol=1e-9)
+
+
+def test_it_works_in_a_pipeline_and_a_search_over_k():
+    X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
+    pipeline = make_pipeline(
+        StandardScaler(), TopKSelector(LinearRegression(), cv=2, budget=20, random_state=0), LinearRegression()
+    )
+    search = GridSearchCV(pipeline, {"topkselector__k": [1, 2, 3]}, cv=2).fit(X, y)
+    assert search.best_params_["topkselector__k"] >= 2
+    assert search.score(X, y) > 0.95
+
+
+def test_names_go_through():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    selector = TopKSelector(GaussianNB(), k=3, cv=2, budget=60, random_state=0).set_output(transform="pandas").fit(X, y)
+    chosen = selector.transform(X)
+    assert isinstance(chosen, pd.DataFrame)
+    assert set(chosen.columns) == set(selector.get_feature_names_out()) == set(selector.result_.names)
+    assert selector.result_.player_names == tuple(X.columns)
+
+
+def test_groups_are_selected_as_a_whole():
+    X, y = make_regression(100, 5, n_informative=2, shuffle=False, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    selector = TopKSelector(LinearRegression(), k=1, cv=2, groups={"good": ["a", "b"]}, random_state=0).fit(frame, y)
+    assert selector.get_feature_names_out().tolist() == ["a", "b"]
+    with pytest.raises(ParameterError, match=r"'k' parameter of TopKSelector must be an int in \[1, 4\]. Got 5"):
+        TopKSelector(LinearRegression(), k=5, cv=2, groups={"good": ["a", "b"]}).fit(frame, y)
+
+
+def test_missing_values_and_categories_reach_an_estimator_that_takes_them():
+    rng = np.random.default_rng(0)
+    kind = pd.Categorical(rng.choice(["u", "v", "w"], 200))
+    frame = pd.DataFrame(
+        {"noise": np.where(rng.random(200) < 0.2, np.nan, rng.random(200)), "kind": kind, "more": rng.random(200)}
+    )
+    target = kind.codes + 0.1 * rng.random(200)
+    estimator = HistGradientBoostingRegressor(max_iter=10, categorical_features="from_dtype")
+    selector = TopKSelector(estimator, k=1, cv=2, random_state=0).fit(frame, target)
+    assert selector.get_feature_names_out().tolist() == ["kind"]
+
+
+def test_the_same_seed_gives_the_same_selection_for_any_number_of_jobs():
+    X, y = make_classification(60, 6, random_state=0)
+    estimates = [
+        TopKSelector(DecisionTreeClassifier(), k=2, cv=2, budget=30, n_jobs=jobs, random_state=4)
+        .fit(X, y)
+        .result_.estimates
+        for jobs in (None, 2)
+    ]
+    np.testing.assert_array_equal(*estimates)
+
+
+def test_it_stops_when_confident():
+    X, y = make_regression(80, 6, n_informative=2, noise=1.0, shuffle=False, random_state=0)
+    result = TopKSelector(LinearRegression(), k=2, cv=2, epsilon=0.1, random_state=0).fit(X, y).result_
+    assert result.stopped in ("confident", "exact")
+    assert set(result.players) == {0, 1}
+
+
+def test_wrong_use_says_what_to_do():
+    X, y = make_classification(40, 4, n_redundant=0, random_state=0)
+    with pytest.raises(NotFittedError):
+        TopKSelector(LogisticRegression()).transform(X)
+    with pytest.raises(ParameterError, match=r"'k' parameter of TopKSelector must be an int in \[1, 4\]. Got 5"):
+        TopKSelector(LogisticRegression()).fit(X, y)
+    with pytest.raises(ParameterError, match="'scoring' parameter of RetrainingGame"):
+        TopKSelector(LogisticRegression(), k=2, scoring="beauty").fit(X, y)
+    with pytest.raises(ParameterError, match=r"'estimator' parameter of TopKSelector must be .* with fit .* Got None"):
+        TopKSelector(None, k=2).fit(X, y)
+
+
+def test_scikit_learn_is_imported_only_when_it_is_used():
+    assert topshap.TopKSelector is TopKSelector
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = topshap.Nothing
