@@ -1,0 +1,85 @@
+"""Record what topshap does today: ``python tests/golden/record.py``.
+
+It writes ``results.json``, ``store.sqlite`` and ``result.json`` next to this file. Record again only where results are
+meant to change, and say in the commit which of them do, and why.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import tempfile
+from pathlib import Path
+
+import topshap
+from topshap.algorithms import ALGORITHMS
+
+HERE = Path(__file__).parent
+
+
+def load_cases():
+    """Return the module with the cases."""
+    spec = importlib.util.spec_from_file_location("golden_cases", HERE / "cases.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def as_json(value):
+    """Return numbers that JSON does not have as text; all others are written to the last bit."""
+    if isinstance(value, dict):
+        return {key: as_json(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [as_json(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def run(case, cases):
+    """Return the records of one case, run in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        return as_json(case(cases.Setting(Path(folder))))
+
+
+def write_results(cases):
+    """Write all records, one case a line."""
+    lines = [f"  {json.dumps(name)}: {json.dumps(run(case, cases))}" for name, case in cases.CASES.items()]
+    head = {
+        "environment": cases.environment(),
+        "fingerprints": cases.game_fingerprints(),
+        "model fingerprints": cases.model_fingerprints(),
+    }
+    about = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    text = "{\n" + about + ',\n "cases": {\n' + ",\n".join(lines) + "\n }\n}\n"
+    (HERE / "results.json").write_text(text, encoding="utf-8")
+
+
+def write_store(cases):
+    """Write the values of one run, to a single file."""
+    path = HERE / "store.sqlite"
+    path.unlink(missing_ok=True)
+    topshap.identify(cases.games.Unanimity(), budget=cases.STORED_BUDGET, store=path, **cases.STORED)
+    left = [each.name for each in HERE.glob("store.sqlite-*")]
+    if left:
+        raise RuntimeError(f"The store was not closed: {left}")
+
+
+def write_saved_result(cases):
+    """Write a result that has something in every field."""
+    stop = topshap.stopping.Budget(400) | topshap.stopping.Exhausted()
+    options = {"epsilon": 0.5, "delta": 0.1, "guarantee": "credible", "value_range": (-10.0, 10.0), "stop": stop}
+    top = topshap.identify(cases.games.Unanimity(), k=3, algorithm="swap@k", random_state=12, **options)
+    top.save(HERE / "result.json")
+
+
+def main():
+    cases = load_cases()
+    if tuple(ALGORITHMS) != cases.ALGORITHMS:
+        raise RuntimeError(f"The cases are about other algorithms than there are: {tuple(ALGORITHMS)}")
+    write_results(cases)
+    write_store(cases)
+    write_saved_result(cases)
+
+
+if __name__ == "__main__":
+    main()
