@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from topshap.algorithms import Task
+from topshap.algorithms import Problem
 from topshap.core.coalitions import from_ids, keys
 from topshap.core.ledger import Ledger
+from topshap.core.rounds import RoundReader
 from topshap.games import TableGame
 
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
@@ -90,29 +91,27 @@ class PlayedRounds:
         rng = np.random.default_rng(seed)
         empty, grand = game(np.array([[False] * n, [True] * n]))
         self.game = game
-        self.task = Task(
+        self.problem = Problem(
             n, k, rng, rng.permutation(n), float(empty), float(grand), ledger=Ledger(n, budget), delta=delta
         )
-        self.standing = algorithm.standing(self.task)
-        self._rounds = algorithm.rounds(self.task, self.standing)
-        self.batch = next(self._rounds)
+        self.standing = algorithm.standing(self.problem)
+        self._reader = RoundReader(algorithm.rounds(self.problem, self.standing), one_at_a_time=delta is not None)
+        self.batch = self._reader.read()
         self.rows, self.values = [], []
 
     def answer(self, at_most=None):
-        """Answer the batch, or its first rows as if the budget ended there; return whether more is asked for.
-
-        The rest of the batch does not count: an algorithm may ask for it in case the budget is raised.
-        """
+        """Answer the batch, or its first rows as if the budget ended there; return whether there is a next batch."""
         asked = self.batch[:at_most]
-        rest = self.batch[len(asked) :]
+        missing = len(self.batch) - len(asked)
         values = self.game(asked)
         self.rows.append(asked.copy())
         self.values.append(values)
-        try:
-            self.batch = self._rounds.send(values)
-        except StopIteration:
+        if missing > 0:
+            self._reader.take_prefix(values, missing, self.standing, may_resume=False)
             return False
-        return len(rest) == 0 or not np.array_equal(self.batch, rest)
+        self._reader.take(values)
+        self.batch = self._reader.read()
+        return self.batch is not None
 
     def accesses(self):
         """All coalitions that were answered, in order, and their values."""

@@ -6,13 +6,13 @@ import pytest
 import topshap
 from topshap.algorithms import ALGORITHMS, Algorithm
 from topshap.core.errors import GameError, ParameterError
-from topshap.core.standing import KnownStanding
+from topshap.core.standing import FittedStanding
 from topshap.core.stopping import GUARANTEES, SeparatedBorder
 
 GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
 
 
-class Bounded(KnownStanding):
+class Bounded(FittedStanding):
     """A standing whose lowest bound is whatever a test says."""
 
     bound = -1.0

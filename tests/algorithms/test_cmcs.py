@@ -56,7 +56,7 @@ def along_walks(rows, values, empty, grand):
 def check_means(played, contributions):
     counts, expected = means(contributions)
     np.testing.assert_array_equal(played.standing.counts, counts)
-    share = (played.task.grand - played.task.empty) / N
+    share = (played.problem.grand - played.problem.empty) / N
     np.testing.assert_allclose(played.standing.estimates, np.where(counts > 0, expected, share), atol=1e-12)
 
 
@@ -199,7 +199,7 @@ def test_a_walk_adds_one_player_at_a_time(play, random_game):
 def test_every_gain_along_the_permutations_is_used_also_in_the_last_that_the_budget_cut(play, random_game, answered):
     played = play(ApproShapley(), random_game(N))
     played.answer(answered)
-    check_means(played, along_walks(*played.accesses(), played.task.empty, played.task.grand))
+    check_means(played, along_walks(*played.accesses(), played.problem.empty, played.problem.grand))
 
 
 def test_complete_permutations_share_out_the_whole_gain(random_game):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topshap.core.standing import KnownStanding, MeanStanding
+from topshap.core.standing import FittedStanding, MeanStanding
 
 
 def mean_standing(n, gain=6.0, *, pairs=True, tie_order=None):
@@ -174,7 +174,7 @@ def test_estimates_that_differ_by_rounding_alone_are_ties(order):
 
 
 def test_a_known_standing_has_no_error_until_it_is_given_one():
-    standing = KnownStanding(np.arange(2), np.array([1.0, 3.0]))
+    standing = FittedStanding(np.arange(2), np.array([1.0, 3.0]))
     assert np.isnan(standing.std_errors).all()
     assert standing.covariance() is None
     standing.set(np.array([2.0, 1.0]), np.array([[4.0, 1.0], [1.0, 9.0]]))

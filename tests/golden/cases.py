@@ -27,7 +27,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import topshap
-from topshap.stopping import Budget, Confidence, Exhausted, TimeLimit, When
+from topshap import stopping
 
 HERE = Path(__file__).parent
 
@@ -192,23 +192,23 @@ def add_options():
 
 
 def add_criteria():
-    sure = Confidence(epsilon=0.5, delta=0.1, guarantee="credible")
-    precise = When(lambda race: race.standing.std_errors.max() < 0.4)
+    sure = stopping.Confidence(epsilon=0.5, delta=0.1, guarantee="credible")
+    precise = stopping.When(lambda race: race.standing.std_errors.max() < 0.4)
     criteria = {
-        "Budget": Budget(75),
-        "Budget or precise": Budget(500) | precise,
-        "Budget and precise": Budget(150) & precise,
+        "Budget": stopping.Budget(75),
+        "Budget or precise": stopping.Budget(500) | precise,
+        "Budget and precise": stopping.Budget(150) & precise,
         "Confidence": sure,
-        "Confidence or Budget": sure | Budget(120),
-        "Confidence and Budget": sure & Budget(250),
-        "nested": (sure & Budget(60)) | (Budget(300) & precise),
+        "Confidence or Budget": sure | stopping.Budget(120),
+        "Confidence and Budget": sure & stopping.Budget(250),
+        "nested": (sure & stopping.Budget(60)) | (stopping.Budget(300) & precise),
         "function": lambda race: race.evaluations >= 64,
     }
     for algorithm in ("auto", "cmcs", "greedy-cmcs", "swap@k", "same-length", "stratified-svarm"):
         for name, stop in criteria.items():
             if name != "Confidence" or algorithm not in ("same-length", "stratified-svarm"):
                 add_identify(f"stop/{name}/{algorithm}", "unanimity", algorithm=algorithm, stop=stop)
-    add_identify("stop/Exhausted", "lookup", stop=Exhausted(), counting="calls", algorithm="cmcs")
+    add_identify("stop/Exhausted", "lookup", stop=stopping.Exhausted(), counting="calls", algorithm="cmcs")
     add_identify("stop/with epsilon and budget", "unanimity", epsilon=0.5, stop=precise, budget=300, algorithm="swap@k")
 
 
@@ -300,7 +300,7 @@ CASES["race/credible"] = partial(raced, algorithm="swap@k", epsilon=0.75, guaran
 def race_with_clock(setting):
     """A second passes with every answer."""
     game, seconds = games.Threshold(), []
-    options = {"algorithm": "greedy-cmcs", "stop": TimeLimit(12) | Budget(4000), "random_state": 7}
+    options = {"algorithm": "greedy-cmcs", "stop": stopping.TimeLimit(12) | stopping.Budget(4000), "random_state": 7}
     race = topshap.Race(game.n_players, 5, clock=lambda: float(len(seconds)), **options)
     while not race.done:
         race.tell(game(race.ask()))

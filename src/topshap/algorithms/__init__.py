@@ -22,7 +22,7 @@ from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
 from topshap.algorithms.registry import ALGORITHMS, make
 from topshap.algorithms.swap.algorithm import SwapAtK
-from topshap.core.algorithm import Algorithm, Rounds, Task
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 
 __all__ = [
     "ALGORITHMS",
@@ -40,12 +40,13 @@ __all__ = [
     "KernelSHAP",
     "OddGP",
     "OddGPAtK",
+    "Problem",
+    "Round",
     "Rounds",
     "SameLength",
     "SamplingSHAPAtK",
     "StratifiedSVARM",
     "SwapAtK",
-    "Task",
     "choose",
     "make",
 ]

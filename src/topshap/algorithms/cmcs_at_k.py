@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.closest_pair import BorderPairAlgorithm
-from topshap.algorithms.cmcs import comparable_rounds
-from topshap.core.coalitions import anchors_one_by_one
+from topshap.algorithms.closest_pair import ClosestPairAlgorithm
+from topshap.algorithms.cmcs import CMCS, warm_up
+from topshap.core.algorithm import Round
+from topshap.core.coalitions import anchors
 from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
-    from topshap.core.algorithm import Task
+    from topshap.core.algorithm import Problem, Rounds
     from topshap.core.standing import MeanStanding
-    from topshap.core.typing import Coalition, Coalitions, Values
+    from topshap.core.typing import Coalition, Values
 
 
 @front_door
-class CMCSAtK(BorderPairAlgorithm):
+class CMCSAtK(ClosestPairAlgorithm):
     """CMCS that samples, against one anchor, only the two players whose intervals overlap most across the border.
 
     After the warm-up each round samples the player of the current top k with the lowest lower bound and the player of
@@ -46,26 +47,32 @@ class CMCSAtK(BorderPairAlgorithm):
 
     name: ClassVar[str] = "cmcs@k"
 
-    def everyone(
-        self, task: Task, standing: MeanStanding, limit: int | None = None
-    ) -> Generator[Coalitions, Values, None]:
-        """Compare everyone against common anchors."""
-        return comparable_rounds(task, standing, limit)
+    def first_rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Yield the warm-up, in which every player is sampled."""
+        return warm_up(problem, standing, self.warm_up)
 
-    def draws(self, task: Task) -> Iterator[Coalition]:
+    def without_border(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Yield rounds of all players, for k = n."""
+        return CMCS().rounds(problem, standing)
+
+    def draws(self, problem: Problem) -> Iterator[Coalition]:
         """Yield anchors."""
-        return anchors_one_by_one(task.n, task.rng)
+        return anchors(problem.n, problem.rng)
 
-    def coalitions(self, drawn: Coalition, pair: tuple[int, int]) -> Coalitions:
-        """Return the anchor, and the anchor with each of the two flipped."""
-        # One by one: for two players that is quicker than any array operation, and this is all there is in a round.
-        rows = np.empty((3, len(drawn)), dtype=np.bool_)
-        rows[:] = drawn
-        for row, player in enumerate(pair, start=1):
-            rows[row, player] = not drawn.item(player)
-        return rows
+    def compare(self, anchor: Coalition, i: int, j: int, standing: MeanStanding) -> Round:
+        """Return the round that evaluates the anchor, and the anchor with each of the two players flipped."""
+        # Element by element: for two players that is faster than any array operation, and a round has nothing else.
+        rows = np.empty((3, len(anchor)), dtype=np.bool_)
+        rows[:] = anchor
+        has_i, has_j = anchor.item(i), anchor.item(j)
+        rows[1, i], rows[2, j] = not has_i, not has_j
 
-    def samples(self, drawn: Coalition, pair: tuple[int, int], values: list[float]) -> list[float]:
-        """Return the extended marginal contributions of both to the anchor."""
-        others = zip(pair, values[1:], strict=False)
-        return [values[0] - value if drawn.item(player) else value - values[0] for player, value in others]
+        def add(values: Values) -> None:
+            numbers = values.tolist()
+            samples = [
+                numbers[0] - value if inside else value - numbers[0]
+                for inside, value in zip((has_i, has_j), numbers[1:], strict=False)
+            ]
+            standing.add_few(samples, (i, j))
+
+        return Round(rows, add)

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.core.algorithm import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import from_ids
-from topshap.core.standing import KnownStanding
+from topshap.core.standing import FittedStanding
 from topshap.core.stopping import GUARANTEES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from topshap.core.stopping import Guarantee
-    from topshap.core.typing import Coalitions
+
+IDS_PER_ROUND = 2**18
 
 
-class Enumeration(Algorithm[KnownStanding]):
+class Enumeration(Algorithm[FittedStanding]):
     """Evaluate every coalition; the race then computes the exact values.
 
     Examples
@@ -33,16 +32,12 @@ class Enumeration(Algorithm[KnownStanding]):
     name: ClassVar[str] = "enumeration"
     guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
 
-    def standing(self, task: Task) -> KnownStanding:
+    def standing(self, problem: Problem) -> FittedStanding:
         """Return the standing at the start of a race."""
-        return KnownStanding(task.tie_order, np.full(task.n, task.gain / task.n))
+        return problem.fitted_standing()
 
-    def rounds(self, task: Task, standing: KnownStanding) -> Rounds:  # noqa: ARG002 - exact values need no standing
-        """Ask for all coalitions in the order of their ids."""
-        yield from evaluate(all_coalitions(task.n))
-
-
-def all_coalitions(n: int) -> Iterator[Coalitions]:
-    """Yield all 2**n coalitions in batches of bounded size, smallest ids first."""
-    for part in slices(2**n, rows_at_most(n)):
-        yield from_ids(np.arange(part.start, part.stop), n)
+    def rounds(self, problem: Problem, standing: FittedStanding) -> Rounds:  # noqa: ARG002 - exact values need no standing
+        """Evaluate all coalitions, in the order of their ids."""
+        for start in range(0, 2**problem.n, IDS_PER_ROUND):
+            ids = np.arange(start, min(start + IDS_PER_ROUND, 2**problem.n))
+            yield Round(from_ids(ids, problem.n), lambda _: None)

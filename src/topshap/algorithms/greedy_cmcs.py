@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from topshap.algorithms.cmcs import WARM_UP, comparable_rounds, compare, extended_marginals, published_rule
-from topshap.core.algorithm import Algorithm, Rounds, Task, ask
-from topshap.core.coalitions import anchors_one_by_one, uniforms_one_by_one
+from topshap.algorithms.cmcs import WARM_UP, add_contributions, neighbourhood, published_rule, warm_up
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
+from topshap.core.coalitions import anchors, uniforms
 from topshap.core.standing import MeanStanding
 from topshap.core.validation import check_int, front_door
 
 if TYPE_CHECKING:
     from topshap.core.stopping import Guarantee, StoppingRule
-    from topshap.core.typing import Coalition, Matrix, Players, Values
+    from topshap.core.typing import Matrix, Players
     from topshap.statistics.ranking import RankBy
 
 
@@ -54,29 +54,21 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
         self.warm_up = check_int("warm_up", warm_up, low=2)
 
-    def standing(self, task: Task) -> MeanStanding:
-        """Return the standing at the start of a race; pairs are what this algorithm lives on."""
-        return MeanStanding(task.tie_order, task.gain, pairs=True)
+    def standing(self, problem: Problem) -> MeanStanding:
+        """Return the standing at the start of a race; this algorithm needs the differences of pairs."""
+        return problem.mean_standing(pairs=True)
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
-        """Warm up, then compare the players in doubt."""
-        yield from comparable_rounds(task, standing, self.warm_up)
-        anchors = anchors_one_by_one(task.n, task.rng)
-        uniforms = uniforms_one_by_one((task.k, task.n - task.k), task.rng)
-        while True:
-            players = doubtful_players(standing, task.k, next(uniforms))
-            anchor = next(anchors)
-            yield from ask(compare(anchor, players), standing, partial(add_compared, standing, anchor, players))
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Warm up, then compare the players whose side of the border is in doubt."""
+        yield from warm_up(problem, standing, self.warm_up)
+        border = (problem.k, problem.n - problem.k)
+        for uniform, anchor in zip(uniforms(border, problem.rng), anchors(problem.n, problem.rng), strict=False):
+            players = doubtful_players(standing, problem.k, uniform)
+            yield Round(neighbourhood(anchor, players), partial(add_contributions, standing, anchor, players))
 
-    def stopping_rule(self, task: Task) -> StoppingRule | None:
+    def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
-        return published_rule(task, self.warm_up) or super().stopping_rule(task)
-
-
-def add_compared(standing: MeanStanding, anchor: Coalition, players: Players, values: Values) -> None:
-    """Add the extended marginal contributions in a prefix of the values of `compare(anchor, players)`."""
-    sampled = players[: max(len(values) - 1, 0)]
-    standing.add_rounds(extended_marginals(anchor[sampled], values)[None], sampled)
+        return published_rule(problem, self.warm_up) or super().stopping_rule(problem)
 
 
 def doubtful_players(standing: MeanStanding, k: int, uniform: Matrix) -> Players:

@@ -24,10 +24,10 @@ from topshap.core.algorithm import Algorithm
 from topshap.core.validation import front_door, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from topshap.core.options import Terms
-    from topshap.statistics.ranking import RankBy
+    from topshap.core.limits import Limits
+    from topshap.core.options import CheckedOptions
 
 ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
     algorithm.name: algorithm
@@ -70,37 +70,45 @@ def make(algorithm: Any) -> Algorithm[Any]:
     return ALGORITHMS[algorithm]()
 
 
-def pick_algorithm(terms: Terms, n: int, algorithm: Any, *, rank_by: RankBy, deterministic: bool) -> Algorithm[Any]:
-    """Return the algorithm to run: the one that was asked for, if it can keep the terms."""
-    auto = isinstance(algorithm, str) and algorithm == "auto"
-    asked_for = None if auto else make(algorithm)
-    if terms.enumerates:
+def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool) -> Algorithm[Any]:
+    """Return the algorithm to run: the one that was asked for, if it can keep within the limits."""
+    auto = isinstance(options.algorithm, str) and options.algorithm == "auto"
+    asked_for = None if auto else make(options.algorithm)
+    if limits.enumerates:
         return Enumeration()
-    guarantee = terms.guarantee
-    if rank_by != "value" and guarantee is not None:
-        refuse("rank_by", rank_by, must_be="'value' in a race that stops by itself when it is confident")
-    chosen = asked_for or choose(
+    if options.rank_by != "value" and limits.guarantee is not None:
+        refuse("rank_by", options.rank_by, must_be="'value' in a race that stops by itself when it is confident")
+    picked = asked_for or choose(
         n_players=n,
-        budget=terms.budget,
-        guarantee=guarantee,
-        rank_by=rank_by,
+        budget=limits.budget,
+        guarantee=limits.guarantee,
+        rank_by=options.rank_by,
         deterministic=deterministic,
-        bounded=terms.value_range is not None,
+        bounded=limits.value_range is not None,
     )
-    if guarantee is not None and guarantee not in chosen.guarantees:
-        able = ", ".join(repr(name) for name, kind in ALGORITHMS.items() if guarantee in kind.guarantees)
-        must_be = f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
-        refuse("algorithm", algorithm, must_be=must_be)
-    if rank_by not in chosen.ranks_by:
-        able = ", ".join(repr(name) for name, kind in ALGORITHMS.items() if rank_by in kind.ranks_by)
-        must_be = f"one that ranks by {rank_by}: 'auto', {able}"
-        refuse("algorithm", algorithm, must_be=must_be)
-    if terms.budget is None and chosen.needs_budget:
-        must_be = f"given with algorithm {chosen.name!r}, which plans for the whole of it"
-        refuse("budget", None, must_be=must_be)
-    if chosen.max_players is not None and n > chosen.max_players:
-        must_be = f"one for more than {chosen.max_players} players: this game has {n}"
-        refuse("algorithm", algorithm, must_be=must_be)
-    if not deterministic and not chosen.takes_noise:
-        refuse("algorithm", algorithm, must_be="one for a game that is not deterministic")
-    return chosen
+    if (needed := _missing_ability(picked, limits, n, options, deterministic=deterministic)) is not None:
+        refuse("algorithm", options.algorithm, must_be=needed)
+    if limits.budget is None and picked.needs_budget:
+        refuse("budget", None, must_be=f"given with algorithm {picked.name!r}, which plans for the whole of it")
+    return picked
+
+
+def _missing_ability(
+    picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
+) -> str | None:
+    """Return what an algorithm would have to be able to do in such a race, None if it can."""
+    guarantee = limits.guarantee
+    if guarantee is not None and guarantee not in picked.guarantees:
+        able = _names(lambda kind: guarantee in kind.guarantees)
+        return f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
+    if options.rank_by not in picked.ranks_by:
+        return f"one that ranks by {options.rank_by}: 'auto', {_names(lambda kind: options.rank_by in kind.ranks_by)}"
+    if picked.max_players is not None and n > picked.max_players:
+        return f"one for more than {picked.max_players} players: this game has {n}"
+    if not deterministic and not picked.takes_noise:
+        return "one for a game that is not deterministic"
+    return None
+
+
+def _names(able: Callable[[type[Algorithm[Any]]], bool]) -> str:
+    return ", ".join(repr(name) for name, kind in ALGORITHMS.items() if able(kind))

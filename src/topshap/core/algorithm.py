@@ -1,44 +1,51 @@
-"""What an algorithm is: a generator of coalitions, and the standing it keeps.
+"""The interface of an algorithm: a generator of rounds.
 
-An algorithm never evaluates anything. Its `rounds` yields coalitions, a bool array of shape (m, n), and is sent their
-values. If fewer values come back than were asked for, the budget ended inside the batch: the algorithm uses the prefix
-and returns, or asks for the rest of the batch, as `ask` does, in case the budget is raised. All randomness comes from
-the generator in its task: the same seed and the same values give the same run.
+A `Round` is a set of coalitions to evaluate and a function that takes their values. `Algorithm.rounds` yields one round
+after the other; it is resumed when all values of a round have been added. The race owns everything else: it evaluates
+several independent rounds together, cuts batches that would take too much memory, answers known coalitions from the
+ledger, and ends where the budget does. All randomness comes from the generator in the `Problem`: the same seed and the
+same values give the same run.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from topshap.core.standing import Standing
+from topshap.core.standing import PAIRS_UP_TO, FittedStanding, MeanStanding, Standing
 from topshap.core.stopping import Credible
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from topshap.core.ledger import Ledger
     from topshap.core.stopping import Guarantee, StoppingRule
-    from topshap.core.typing import Coalition, Coalitions, Players, Values
+    from topshap.core.typing import Coalitions, Players, Values
     from topshap.statistics.ranking import RankBy
 
-MAX_BATCH_BYTES = 2**24
-"""No batch of coalitions is larger than this, whatever the number of players."""
 
-ROWS_PER_BATCH = 256
-"""How many coalitions an algorithm asks for at once where it does not have to wait for their values."""
+class Round(NamedTuple):
+    """Coalitions to evaluate together, and the function that takes their values."""
 
-Rounds: TypeAlias = "Generator[Coalitions, Values, None]"
+    rows: Coalitions
+    """The coalitions, one per row."""
+    add: Callable[[Values], object]
+    """Takes the values of the rows: of all of them, or of a prefix, perhaps empty, where the budget ends before."""
+    next_is_independent: bool = False
+    """Whether the next round does not depend on these values, so that both may be evaluated together."""
+
+
+Rounds: TypeAlias = "Iterator[Round]"
 StandingT = TypeVar("StandingT", bound=Standing)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What an algorithm is given: the size of the problem, the two values known from the start, randomness, budget."""
+class Problem:
+    """What an algorithm is given: the players, the two values known from the start, randomness and the budget."""
 
     n: int
     k: int
@@ -48,40 +55,63 @@ class Task:
     """v(empty coalition)."""
     grand: float
     """v(grand coalition)."""
-    ledger: Ledger
-    """What is spent and what is left, to be read only."""
+    ledger: Ledger = field(repr=False)
+    """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; to be read only."""
+    rank_by: RankBy = "value"
+    """What players are ranked by."""
     epsilon: float | None = None
     """The allowed inclusion-exclusion error in a race that stops by itself, None in one for a fixed budget."""
     delta: float | None = None
     """The allowed probability of a larger error in a race that stops by itself, None in one for a fixed budget."""
     guarantee: Guarantee = "asymptotic"
-    """What the answer of a race that stops by itself has to rest on."""
+    """The guarantee that a race that stops by itself has to give."""
     value_range: tuple[float, float] | None = None
-    """The lowest and the highest value a coalition may have, None where nothing is known; values are checked."""
-    watched: bool = False
-    """Whether a criterion of the user's own may end the race after any batch."""
+    """The lowest and the highest value a coalition may have, None if not known; values are checked against it."""
 
     @property
     def gain(self) -> float:
         """The sum of all Shapley values, v(N) - v(empty)."""
         return self.grand - self.empty
 
-    def rounds_per_batch(self, rows_per_round: int) -> int:
-        """Return how many rounds to ask for at once: one in a race that may stop after each of them."""
-        if self.delta is not None or self.watched:
-            return 1
-        return max(1, ROWS_PER_BATCH // max(1, rows_per_round))
+    @property
+    def budget(self) -> int | None:
+        """The budget, None without a limit."""
+        return self.ledger.budget
+
+    @property
+    def spent(self) -> int:
+        """How much of the budget is spent at the moment."""
+        return self.ledger.spent
+
+    @property
+    def remaining(self) -> int | None:
+        """How much of the budget is left at the moment, None without a limit."""
+        return self.ledger.remaining
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a coalition has the same value every time."""
+        return self.ledger.deterministic
+
+    def mean_standing(self, *, pairs: bool | None = None) -> MeanStanding:
+        """Return the standing of an algorithm that averages samples; it follows pairs of up to 256 players."""
+        pairs = self.n <= PAIRS_UP_TO if pairs is None else pairs
+        return MeanStanding(self.tie_order, self.gain, pairs=pairs, rank_by=self.rank_by)
+
+    def fitted_standing(self) -> FittedStanding:
+        """Return the standing of an algorithm that computes all estimates at once; equal shares to begin with."""
+        return FittedStanding(self.tie_order, np.full(self.n, self.gain / self.n), rank_by=self.rank_by)
 
 
 class Algorithm(ABC, Generic[StandingT]):
-    """Decides which coalitions to evaluate next, and what their values say.
+    """Decides which coalitions to evaluate next, and estimates the Shapley values from their values.
 
-    Subclasses are constructed with their parameters only; everything about the game comes with the `Task`.
+    Subclasses are constructed with their parameters only; everything about the game comes with the `Problem`.
     """
 
     name: ClassVar[str]
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
-    """What a race of this algorithm that stops by itself can rest on."""
+    """The guarantees that a race of this algorithm can give when it stops by itself."""
     needs_budget: ClassVar[bool] = False
     """Whether it plans for the whole budget, and so cannot run without one."""
     extendable: ClassVar[bool] = False
@@ -89,78 +119,28 @@ class Algorithm(ABC, Generic[StandingT]):
     takes_noise: ClassVar[bool] = True
     """Whether the values of the game may vary from call to call."""
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
-    """What players may be ranked by; only by value where its choices depend on who is next to the border."""
+    """What players may be ranked by; only by value where its choices depend on the players next to the border."""
     max_players: ClassVar[int | None] = None
-    """The largest game it can be run on, None for any."""
+    """The largest number of players, None for any."""
 
     @abstractmethod
-    def standing(self, task: Task) -> StandingT:
+    def standing(self, problem: Problem) -> StandingT:
         """Return the standing at the start of a race."""
 
     @abstractmethod
-    def rounds(self, task: Task, standing: StandingT) -> Rounds:
-        """Yield batches of coalitions, receive their values, keep `standing` up to date."""
+    def rounds(self, problem: Problem, standing: StandingT) -> Rounds:
+        """Yield rounds whose values bring `standing` up to date."""
 
-    def stopping_rule(self, task: Task) -> StoppingRule | None:
-        """Return the rule by which a race at the task's epsilon, delta and guarantee stops by itself.
+    def stopping_rule(self, problem: Problem) -> StoppingRule | None:
+        """Return the rule by which a race at the problem's epsilon, delta and guarantee stops by itself.
 
-        Asked for only in such a race, with one of the algorithm's `guarantees`. None leaves it to the end, where all
+        Called only in such a race, with one of the algorithm's `guarantees`. Without a rule the race ends when all
         coalitions are known.
         """
-        if task.epsilon is None or task.delta is None or task.guarantee != "credible":
+        if problem.epsilon is None or problem.delta is None or problem.guarantee != "credible":
             return None
-        return Credible(task.epsilon, task.delta)
+        return Credible(problem.epsilon, problem.delta)
 
     def __repr__(self) -> str:
         """Return the constructor call, parameters in the order they were set."""
         return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
-
-
-def evaluate(parts: Iterable[Coalitions]) -> Generator[Coalitions, Values, Values]:
-    """Ask for the coalitions of all parts, a part a batch, until the budget ends; return the values so far."""
-    answers: list[Values] = []
-    for part in parts:
-        values = yield part
-        answers.append(values)
-        if len(values) < len(part):
-            break
-    return answers[0] if len(answers) == 1 else np.concatenate([np.empty(0), *answers])
-
-
-def ask(
-    parts: Iterable[Coalitions], standing: Standing, add: Callable[[Values], object]
-) -> Generator[Coalitions, Values, None]:
-    """Ask for the coalitions of all parts, a part a batch, and let `add` put their values into the standing.
-
-    Where the budget ends, `add` gets the values so far, and the rest is asked for: if the budget is raised, they are
-    taken back out of the standing, and `add` gets all values, as if the budget had never ended there.
-    """
-    answers: list[Values] = []
-    for part in parts:
-        values = yield part
-        while len(values) < len(part):
-            take_back = standing.checkpoint()
-            add(np.concatenate([*answers, values]))
-            rest = yield part[len(values) :]
-            take_back()
-            values = np.concatenate([values, rest])
-        answers.append(values)
-    add(answers[0] if len(answers) == 1 else np.concatenate(answers))
-
-
-def rows_at_most(n: int, bytes_per_entry: int = 1) -> int:
-    """Return how many rows of n entries fit into one batch."""
-    return max(1, MAX_BATCH_BYTES // (n * bytes_per_entry))
-
-
-def slices(total: int, at_most: int) -> Iterator[slice]:
-    """Cut range(total) into slices of bounded length."""
-    for start in range(0, total, at_most):
-        yield slice(start, min(start + at_most, total))
-
-
-def flipped(anchor: Coalition, players: Players) -> Coalitions:
-    """Return the anchor with each of `players` flipped, one a row."""
-    rows = np.repeat(anchor[None], len(players), axis=0)
-    rows[np.arange(len(players)), players] ^= True
-    return rows

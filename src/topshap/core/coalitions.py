@@ -8,20 +8,23 @@ it is the position in a complete table of 2**n values.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalition, Coalitions, Matrix, Players
 
 
+_NUMBERS_PER_BLOCK = 2**21
+"""Random numbers drawn together: 16 MB of them."""
 _UNPACKED_UP_TO = 64
 """Keys of games with at most this many players are not worth packing: a dictionary entry is larger anyway."""
 
@@ -84,38 +87,57 @@ def smallest(sizes: NDArray[np.integer], order: Matrix) -> Coalitions:
 
 def draw_of_sizes(sizes: NDArray[np.integer], n: int, rng: np.random.Generator) -> Coalitions:
     """Draw one uniform random coalition for each size."""
-    return smallest(sizes, rng.random((len(sizes), n)))
+    return _in_blocks(len(sizes), n, lambda block: smallest(sizes[block], rng.random((len(sizes[block]), n))))
 
 
 def draw_anchors(count: int, n: int, rng: np.random.Generator) -> Coalitions:
     """Draw `count` coalitions with a size uniform in 0..n, then uniform among the sets of that size."""
-    uniform = rng.random((count, n + 1))
-    return smallest((uniform[:, 0] * (n + 1)).astype(np.intp), uniform[:, 1:])
 
+    def draw(block: slice) -> Coalitions:
+        uniform = rng.random((block.stop - block.start, n + 1))
+        return smallest((uniform[:, 0] * (n + 1)).astype(np.intp), uniform[:, 1:])
 
-def anchors_one_by_one(n: int, rng: np.random.Generator) -> Iterator[Coalition]:
-    """Yield what `draw_anchors` draws, without end."""
-    while True:
-        yield from draw_anchors(_many_at_a_time(n), n, rng)
-
-
-def uniforms_one_by_one(shape: tuple[int, int], rng: np.random.Generator) -> Iterator[Matrix]:
-    """Yield arrays of this shape of numbers uniform in [0, 1), without end."""
-    while True:
-        yield from rng.random((_many_at_a_time(shape[0] * shape[1]), *shape))
-
-
-def _many_at_a_time(size: int) -> int:
-    """Return how many random things of this size to draw together, since one alone takes nearly as long."""
-    return max(1, min(64, 2**20 // max(1, size)))
+    return _in_blocks(count, n, draw)
 
 
 def draw_without(players: Players, n: int, rng: np.random.Generator) -> Coalitions:
     """Draw, for each player, a coalition without it: a size uniform in 0..n-1, then uniform among those sets."""
-    uniform = rng.random((len(players), n + 1))
-    order = uniform[:, 1:]
-    order[np.arange(len(players)), players] = 2.0  # last in the row, and a size below n never reaches the last
-    return smallest((uniform[:, 0] * n).astype(np.intp), order)
+
+    def draw(block: slice) -> Coalitions:
+        left_out = players[block]
+        uniform = rng.random((len(left_out), n + 1))
+        order = uniform[:, 1:]
+        order[np.arange(len(left_out)), left_out] = 2.0  # last in the row, and a size below n never reaches the last
+        return smallest((uniform[:, 0] * n).astype(np.intp), order)
+
+    return _in_blocks(len(players), n, draw)
+
+
+def _in_blocks(count: int, n: int, draw: Callable[[slice], Coalitions]) -> Coalitions:
+    """Draw `count` coalitions in blocks, so that their random numbers take a bounded amount of memory."""
+    size = max(1, _NUMBERS_PER_BLOCK // n)
+    if count <= size:
+        return draw(slice(0, count))
+    return np.concatenate([draw(slice(start, min(start + size, count))) for start in range(0, count, size)])
+
+
+def anchors(n: int, rng: np.random.Generator, count: int | None = None) -> Iterator[Coalition]:
+    """Yield anchors as `draw_anchors` draws them, `count` of them or without end."""
+    yield from _one_by_one(lambda block: draw_anchors(block, n, rng), n, count)
+
+
+def uniforms(shape: tuple[int, ...], rng: np.random.Generator, count: int | None = None) -> Iterator[Matrix]:
+    """Yield arrays of this shape of numbers uniform in [0, 1), `count` of them or without end."""
+    yield from _one_by_one(lambda block: rng.random((block, *shape)), prod(shape), count)
+
+
+def _one_by_one(draw: Callable[[int], Any], size: int, count: int | None) -> Iterator[Any]:
+    """Yield one draw after the other; they are drawn in blocks, since one alone takes nearly as long as many."""
+    block = max(1, min(64, 2**20 // max(1, size)))
+    done = 0
+    while count is None or done < count:
+        yield from draw(block if count is None else min(block, count - done))
+        done += block
 
 
 def with_and_without(coalitions: Coalitions, players: Players) -> Coalitions:

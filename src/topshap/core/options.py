@@ -1,116 +1,103 @@
-"""The terms of a race: when it ends, what its answer then rests on, and which algorithm can do that."""
+"""The options of a race: the single list of the parameters that all front doors share.
+
+`identify`, `aidentify`, `Race`, `Explainer` and `TopKSelector` take them as keyword arguments. To add an option, add it
+to `RaceOptions` (name, type and documentation) and to `CheckedOptions` (default and check).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import inspect
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from topshap.core.stopping import GUARANTEES, Budget, Confidence, Criterion, Exhausted, When
+from topshap.core.stopping import GUARANTEES, Criterion, When
 from topshap.core.validation import check_choice, check_delta, check_int, check_range, check_real, refuse
+from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from topshap.core.algorithm import Algorithm
+    from topshap.core.ledger import Counting
     from topshap.core.race import Race
-    from topshap.core.result import Stopped
     from topshap.core.stopping import Guarantee
-
-ENUMERABLE_PLAYERS = 30
-"""A race without any limit is expected to end by knowing all coalitions only up to this many players."""
+    from topshap.statistics.ranking import RankBy
 
 
-@dataclass(frozen=True)
-class Terms:
-    """When a race ends, and what its answer then has to rest on; checked as a whole before anything is evaluated."""
+class RaceOptions(TypedDict, total=False):
+    """The options of a race; all of them are optional."""
 
     budget: int | None
-    """What may be spent, None for no limit."""
-    confidence: Confidence | None
-    """What the answer has to hold to, in a race that can stop by itself."""
-    ends_when_confident: bool
-    """Whether confidence alone ends the race, or only as a part of `stop`."""
-    stop: Criterion | None
-    """What else may end the race."""
+    """The number of evaluations that may be spent, at least 2. By default 50 per player, or all 2**n coalitions if
+    that is less; no limit if `epsilon` or `stop` is given. Without a limit the race ends at the latest when all
+    coalitions are known, unless every access is paid for (``counting="calls"``, or values that vary)."""
+    epsilon: float | None
+    """Stop as soon as no player left out is ahead of a player in the set by more than `epsilon`, with probability at
+    least 1 - `delta`. The inclusion-exclusion error of the set is then at most `epsilon` (see `topshap.metrics`). In
+    the unit of the values. With a budget as well, whichever comes first."""
+    delta: float
+    """The allowed probability of an error larger than `epsilon`; 0.05 by default. Used only with `epsilon`."""
+    guarantee: Guarantee
+    """The assumption behind that probability. Used only with `epsilon`. ``"asymptotic"`` (the default): bounds that
+    hold for large samples, corrected for every pair of players and every look. ``"credible"``: the estimates are
+    normal with their estimated covariance; this takes the fewest evaluations and is not a guarantee. ``"exact"``:
+    bounds that hold for any number of samples, given the `value_range`; without one, all coalitions that matter are
+    evaluated. In ``"cmcs"``, ``"greedy-cmcs"``, ``"cmcs@k"`` and ``"samplingshap@k"`` their published rule takes the
+    place of ``"asymptotic"``; it is not a guarantee, and the result says so."""
     value_range: tuple[float, float] | None
-    """The lowest and the highest value that a coalition may have, None if not known."""
-    enumerates: bool
-    """Whether the budget covers all coalitions, each is paid for once, and nothing is to end the race before."""
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """What confidence has to rest on, None where nothing is promised."""
-        return None if self.confidence is None else self.confidence.guarantee
-
-    def verdict(self, race: Race) -> Stopped | None:
-        """Return why the race is to end now, before its budget does; None if it is to go on."""
-        if self.ends_when_confident and race.confident:
-            return "confident"
-        if self.stop is None or not self.stop.met(race):
-            return None
-        if race.exhausted:
-            return "exact"
-        return "confident" if race.confident else self.stop.reason(race)
-
-    def completion(self, race: Race) -> float:
-        """Return about how much of a race is done: as much as of whichever way to end is furthest."""
-        ways = [] if self.budget is None else [race.spent / self.budget]
-        if race.counting == "distinct":
-            ways.append(Exhausted().completion(race))
-        if self.ends_when_confident and self.confidence is not None:
-            ways.append(self.confidence.completion(race))
-        if self.stop is not None:
-            ways.append(self.stop.completion(race))
-        return max(ways, default=0.0)
+    """The lowest and the highest value that a coalition may have. A value outside is an error."""
+    stop: Criterion | Callable[[Race], bool] | None
+    """Another criterion that ends the race, after the batch in which it is met: one from `topshap.stopping`, for
+    example ``TimeLimit(60)``, several of them composed with ``&`` and ``|``, or a function of the `Race`. Budget and
+    `epsilon` hold as well: whichever comes first."""
+    algorithm: str | Algorithm[Any]
+    """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
+    rank_by: RankBy
+    """``"value"`` (the default): the players with the highest Shapley values. ``"magnitude"``: those with the largest
+    absolute values, as for the features behind a prediction; not together with `epsilon`, nor in algorithms whose
+    choices depend on the players next to the border, except ``"odd-gp"``."""
+    counting: Counting
+    """``"distinct"`` (the default): a coalition is paid for once, repeats are free, and when all coalitions are known
+    the answer is exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the
+    empty and the grand coalition."""
+    player_names: Iterable[str] | None
+    """One name per player; by default the game's attribute ``player_names``, if it has one."""
+    random_state: Any
+    """A seed or a numpy Generator. The same seed gives the same result, bit for bit."""
 
 
-def agree(
-    n: int,
-    *,
-    budget: Any,
-    epsilon: Any,
-    delta: Any,
-    guarantee: Any,
-    value_range: Any,
-    stop: Any,
-    ends_at_all_coalitions: bool,
-) -> Terms:
-    """Return the terms that these parameters come to; what cannot be kept, or would never end, is refused."""
-    stop = _as_criterion(stop)
-    delta = check_delta(delta)
-    check_choice("guarantee", guarantee, GUARANTEES)
-    if value_range is not None:
-        value_range = check_range("value_range", value_range)
-    budget = _budget(n, budget, stop, endless=epsilon is not None or stop is not None)
-    ends_when_confident = epsilon is not None
-    promised = {leaf for leaf in stop.leaves() if isinstance(leaf, Confidence)} if stop is not None else set()
-    if ends_when_confident:
-        promised.add(Confidence(check_real("epsilon", epsilon, low=0.0), delta, guarantee))
-    if len(promised) > 1:
-        must_be = "such that all confidence of a race has the same epsilon, delta and guarantee"
-        refuse("stop", stop, must_be=must_be)
-    confidence = promised.pop() if promised else None
-    if isinstance(stop, Budget):  # said by the budget
-        stop = None
-    if confidence is not None:
-        _refuse_what_cannot_end(n, budget, confidence, stop, value_range, enumerable=ends_at_all_coalitions)
-    nothing_ends_it_before = confidence is None and stop is None
-    return Terms(
-        budget=budget,
-        confidence=confidence,
-        ends_when_confident=ends_when_confident,
-        stop=stop,
-        value_range=value_range,
-        enumerates=ends_at_all_coalitions and nothing_ends_it_before and (budget or 0) >= 2**n,
-    )
+@dataclass(frozen=True, kw_only=True)
+class CheckedOptions:
+    """The options of a race with their defaults, each checked on its own; see `RaceOptions`."""
 
+    budget: int | None = None
+    epsilon: float | None = None
+    delta: float = 0.05
+    guarantee: Guarantee = "asymptotic"
+    value_range: tuple[float, float] | None = None
+    stop: Any = None
+    algorithm: Any = "auto"
+    rank_by: RankBy = "value"
+    counting: Counting = "distinct"
+    player_names: Any = None
+    random_state: Any = None
 
-def default_budget(n_players: int) -> int:
-    """Return the budget of a race that is given none: 50 evaluations per player, or all coalitions if that is less.
+    def __post_init__(self) -> None:
+        self._replace("delta", check_delta(self.delta))
+        check_choice("guarantee", self.guarantee, GUARANTEES)
+        check_choice("rank_by", self.rank_by, RANK_BY)
+        check_choice("counting", self.counting, ("distinct", "calls"))
+        if self.budget is not None:
+            self._replace("budget", check_int("budget", self.budget, low=2))
+        if self.epsilon is not None:
+            self._replace("epsilon", check_real("epsilon", self.epsilon, low=0.0))
+        if self.value_range is not None:
+            self._replace("value_range", check_range("value_range", self.value_range))
+        self._replace("stop", _as_criterion(self.stop))
 
-    Examples
-    --------
-    >>> default_budget(5), default_budget(14)
-    (32, 700)
-    """
-    return min(2**n_players, 50 * n_players)
+    def _replace(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
 
 def _as_criterion(stop: Any) -> Criterion | None:
@@ -121,32 +108,31 @@ def _as_criterion(stop: Any) -> Criterion | None:
     return When(stop)
 
 
-def _budget(n: int, budget: Any, stop: Criterion | None, *, endless: bool) -> int | None:
-    """Return the least that anybody set; without any limit the default one, unless the race has another way to end."""
-    limits = [] if stop is None or stop.limit is None else [stop.limit]
-    if budget is not None:
-        limits.append(check_int("budget", budget, low=2))
-    return min(limits) if limits else None if endless else default_budget(n)
+_Door = TypeVar("_Door", bound="Callable[..., Any]")
+OPTION_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CheckedOptions)}
 
 
-def _refuse_what_cannot_end(
-    n: int,
-    budget: int | None,
-    confidence: Confidence,
-    stop: Criterion | None,
-    value_range: tuple[float, float] | None,
-    *,
-    enumerable: bool,
-) -> None:
-    """Refuse confidence that could never be reached in a race that nothing else ends."""
-    endless = budget is None and (stop is None or isinstance(stop, Confidence))
-    if confidence.guarantee == "exact" and value_range is None:
-        if not enumerable:
-            must_be = "given for guarantee='exact', unless coalitions are counted once and always have the same value"
-            refuse("value_range", None, must_be=must_be)
-        if endless and n > ENUMERABLE_PLAYERS:
-            must_be = f"given for guarantee='exact' with more than {ENUMERABLE_PLAYERS} players and no budget"
-            refuse("value_range", None, must_be=must_be)
-    if endless and confidence.epsilon == 0.0 and not enumerable:
-        must_be = "above 0 without a budget where every access is paid for, since a tie would then never end"
-        refuse("epsilon", confidence.epsilon, must_be=must_be)
+def takes_options(door: _Door) -> _Door:
+    """List the options of a race in the signature of a function that takes them as ``**options``.
+
+    The signature is what `help`, notebooks and scikit-learn show and read. `refuse_unknown` checks the names.
+    """
+    signature = inspect.signature(door)
+    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in OPTION_DEFAULTS.items()
+        if name not in signature.parameters
+    ]
+    door.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    return door
+
+
+def refuse_unknown(names: Iterable[str], door: Callable[..., Any]) -> None:
+    """Raise a TypeError for a keyword that a front door does not take, with the closest one that it does."""
+    known = inspect.signature(door).parameters
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{door.__name__}() got an unexpected keyword argument {name!r}.{hint}")

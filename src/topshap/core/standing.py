@@ -13,7 +13,7 @@ from topshap.statistics.moments import PairMoments, PlayerMoments
 from topshap.statistics.ranking import merit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
@@ -22,7 +22,10 @@ PAIRS_UP_TO = 256
 """Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
 n x n arrays would cost more than the rest of a round."""
 
-NEXT_TO_NOTHING = 1e-12
+MERGED_ROUNDS, MERGED_DIFFERENCES = 64, 2**16
+"""Rounds of all players are merged into the moments together: at most so many, and so many differences of pairs."""
+
+RELATIVE_ZERO = 1e-12
 """A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
 
 
@@ -34,14 +37,17 @@ class Standing(ABC):
     tie_order
         A permutation of the players; of two with equal estimates the one that comes first in it is ranked higher. Drawn
         at random for each race, so that ties favour nobody.
+    rank_by
+        What players are ranked by.
     """
 
-    rank_by: RankBy = "value"
-    """What players are ranked by; a race says so before it starts."""
+    counts: Values | None = None
+    """The number of samples of each player, None where the estimates are not means of samples."""
 
-    def __init__(self, tie_order: Players) -> None:
+    def __init__(self, tie_order: Players, *, rank_by: RankBy = "value") -> None:
         self.n_players = len(tie_order)
         self.tie_order = tie_order
+        self.rank_by = rank_by
 
     @property
     @abstractmethod
@@ -58,13 +64,13 @@ class Standing(ABC):
         return None
 
     def checkpoint(self) -> Callable[[], None]:
-        """Return a function that brings back what the standing is now."""
-        now = deepcopy(vars(self))
+        """Return a function that restores the present state."""
+        state = deepcopy(vars(self))
 
-        def bring_back() -> None:
-            vars(self).update(deepcopy(now))
+        def restore() -> None:
+            vars(self).update(deepcopy(state))
 
-        return bring_back
+        return restore
 
     def ranking(self, resolution: float = 0.0) -> Players:
         """Return all players, the best first.
@@ -83,11 +89,11 @@ class Standing(ABC):
         return ranking[:k], ranking[k:]
 
 
-class KnownStanding(Standing):
+class FittedStanding(Standing):
     """Estimates that are computed as a whole: by enumeration or by a regression."""
 
-    def __init__(self, tie_order: Players, estimates: Values) -> None:
-        super().__init__(tie_order)
+    def __init__(self, tie_order: Players, estimates: Values, *, rank_by: RankBy = "value") -> None:
+        super().__init__(tie_order, rank_by=rank_by)
         self._estimates = estimates
         self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
 
@@ -132,52 +138,77 @@ class MeanStanding(Standing):
         Whether to follow the differences of all pairs of players that are sampled in the same round.
     """
 
-    def __init__(self, tie_order: Players, gain: float, *, pairs: bool) -> None:
-        super().__init__(tie_order)
-        self.pairs = PairMoments(self.n_players) if pairs else None
-        self.moments = PlayerMoments(self.n_players) if self.pairs is None else self.pairs.players
+    def __init__(self, tie_order: Players, gain: float, *, pairs: bool, rank_by: RankBy = "value") -> None:
+        super().__init__(tie_order, rank_by=rank_by)
         self._gain = gain
+        self._pairs = PairMoments(self.n_players) if pairs else None
+        self._moments = PlayerMoments(self.n_players) if self._pairs is None else self._pairs.players
+        self._waiting: list[Values] = []
+        self._merged_together = max(1, min(MERGED_ROUNDS, MERGED_DIFFERENCES // (self.n_players**2 if pairs else 1)))
         self._everyone_seen = False
         self._errors: Values | None = None
         self._largest_player, self._largest_square = 0, 0.0
 
-    def add_rounds(self, samples: Matrix, players: Players | slice = slice(None)) -> None:
-        """Add rounds in which each of `players` was sampled once, one round a row."""
-        if samples.shape == (1, 2) and not isinstance(players, slice):
-            i, j = players.tolist()
-            self.add_compared(samples[0].tolist(), (i, j))
+    def add(self, samples: Values, players: Players) -> None:
+        """Add a round in which each of `players` was sampled once."""
+        if len(players) == self.n_players:  # these wait: merged one by one they would take ten times as long
+            by_player = np.empty(self.n_players)
+            by_player[players] = samples
+            self._waiting.append(by_player)
+            self._errors = None
+            if len(self._waiting) == self._merged_together:
+                self._merge()
             return
+        if len(players) <= 2:
+            self.add_few(samples.tolist(), tuple(players.tolist()))
+            return
+        self._merge()
         self._errors = None
-        (self.moments if self.pairs is None else self.pairs).add(samples, players)
+        (self._moments if self._pairs is None else self._pairs).add(samples[None], players)
 
-    def add_one(self, sample: float, player: int) -> None:
-        """Add one sample of one player."""
-        self.moments.add_one(sample, player)
-        self._refresh_errors(player)
-
-    def add_compared(self, samples: list[float], pair: tuple[int, int]) -> None:
-        """Add one round in which the two players of `pair` were sampled, or only the first where the budget ended."""
-        if self.pairs is not None and len(samples) == 2:
-            self.pairs.add_two(samples[0], samples[1], *pair)
+    def add_few(self, samples: Sequence[float], players: Sequence[int]) -> None:
+        """Add a round in which one or two players were sampled: the same as `add`, without arrays."""
+        self._merge()
+        if self._pairs is not None and len(samples) == 2:
+            self._pairs.add_two(samples[0], samples[1], players[0], players[1])
         else:
-            for sample, player in zip(samples, pair, strict=False):
-                self.moments.add_one(sample, player)
-        self._refresh_errors(*pair)
+            for sample, player in zip(samples, players, strict=False):
+                self._moments.add_one(sample, player)
+        self._refresh_errors(*players)
 
-    def checkpoint(self) -> Callable[[], None]:
-        """Return a function that brings back what the standing is now."""
-        moments = self.moments if self.pairs is None else self.pairs
-        now = moments.state.copy()
-
-        def bring_back() -> None:
-            moments.state[:] = now
-            self._errors, self._everyone_seen = None, False  # what follows from the moments is found again
-
-        return bring_back
+    def _merge(self) -> None:
+        """Merge the waiting rounds into the moments."""
+        if self._waiting:
+            (self._moments if self._pairs is None else self._pairs).add(np.array(self._waiting), slice(None))
+            self._waiting = []
 
     @property
-    def counts(self) -> Values:
-        """How often each player was sampled."""
+    def moments(self) -> PlayerMoments:
+        """Counts, means and variances of the players' samples."""
+        self._merge()
+        return self._moments
+
+    @property
+    def pairs(self) -> PairMoments | None:
+        """Counts, means and variances of the differences between players; None where pairs are not followed."""
+        self._merge()
+        return self._pairs
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that restores the present state."""
+        moments = self._moments if self._pairs is None else self._pairs
+        state, waiting = moments.state.copy(), list(self._waiting)
+
+        def restore() -> None:
+            moments.state[:] = state
+            self._waiting = list(waiting)
+            self._errors, self._everyone_seen = None, False  # both follow from the moments
+
+        return restore
+
+    @property
+    def counts(self) -> Values:  # type: ignore[override]  # always known here
+        """The number of samples of each player."""
         return self.moments.count
 
     @property
@@ -191,7 +222,7 @@ class MeanStanding(Standing):
 
     def variances(self) -> Values:
         """Return the variance of each player's samples, never less than what is not yet known."""
-        return self._at_least_unseen(self.moments.variances(), self.moments.count)
+        return self._with_unseen_jump_floor(self.moments.variances(), self.moments.count)
 
     @property
     def std_errors(self) -> Values:
@@ -216,7 +247,7 @@ class MeanStanding(Standing):
             if count < 2 or square > largest or player == self._largest_player:
                 self._errors = None
                 return
-            if variance <= NEXT_TO_NOTHING * largest:
+            if variance <= RELATIVE_ZERO * largest:
                 variance = largest / (count + 1.0)
             errors[player] = math.sqrt(variance / count)
 
@@ -225,7 +256,7 @@ class MeanStanding(Standing):
         if self.pairs is None:
             raise ValueError("This standing does not follow pairs.")
         count, mean, variance = self.pairs.between(i, j)
-        return count, mean, self._at_least_unseen(variance, count)
+        return count, mean, self._with_unseen_jump_floor(variance, count)
 
     def covariance(self) -> Matrix | None:
         """Return the covariance of the estimates, None where pairs are not followed.
@@ -243,22 +274,22 @@ class MeanStanding(Standing):
         np.fill_diagonal(covariance, variances / self.moments.count)
         return covariance
 
-    def _at_least_unseen(self, variances: Values, counts: Values) -> Values:
+    def _with_unseen_jump_floor(self, variances: Values, counts: Values) -> Values:
         squares = self.moments.mean_squares()
         self._largest_player = int(squares.argmax())
         self._largest_square = squares.item(self._largest_player) or self._gain**2
-        return at_least_unseen(variances, counts, self._largest_square)
+        return with_unseen_jump_floor(variances, counts, self._largest_square)
 
 
-def at_least_unseen(variances: Values, counts: Values, largest_square: float) -> Values:
+def with_unseen_jump_floor(variances: Values, counts: Values, largest_square: float) -> Values:
     """Replace variances that are next to nothing by what one more sample, with a jump not yet seen, would make them.
 
     Examples
     --------
-    >>> at_least_unseen(np.array([0.5, 0.0]), np.array([9.0, 9.0]), 2.0)
+    >>> with_unseen_jump_floor(np.array([0.5, 0.0]), np.array([9.0, 9.0]), 2.0)
     array([0.5, 0.2])
     """
-    constant = variances <= NEXT_TO_NOTHING * largest_square
+    constant = variances <= RELATIVE_ZERO * largest_square
     if np.count_nonzero(constant):
         return np.where(constant, (largest_square or np.nan) / (counts + 1.0), variances)
     return variances

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg
 
-from topshap.core.standing import NEXT_TO_NOTHING
+from topshap.core.standing import RELATIVE_ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def efficient_least_squares(
         return coefficients, np.full((n, n), np.nan)
     residuals = _residuals(coalitions, worths, weights, coefficients)
     largest = float(np.max(coefficients**2)) or gain**2
-    if np.max(np.abs(residuals)) ** 2 <= NEXT_TO_NOTHING * largest:
+    if np.max(np.abs(residuals)) ** 2 <= RELATIVE_ZERO * largest:
         # A perfect fit is not certainty: as if one more draw had been off by the largest coefficient.
         residuals = np.sqrt((largest or np.nan) / (len(groups) + 1)) * _alternating(draws)
     random = np.flatnonzero(draws >= 0)[np.argsort(members, kind="stable")]

@@ -71,7 +71,7 @@ def test_the_estimates_are_the_least_squares_fit_of_the_plan(play, random_game, 
     np.testing.assert_array_equal(rows, plan.coalitions)
     centred = rows - rows.mean(axis=1, keepdims=True)
     if np.linalg.matrix_rank(centred) == n - 1:
-        worths, gain = values - played.task.empty, played.task.grand - played.task.empty
+        worths, gain = values - played.problem.empty, played.problem.grand - played.problem.empty
         reference = weighted_least_squares(rows, worths, plan.weights, gain)
         np.testing.assert_allclose(played.standing.estimates, reference, atol=1e-7)
 

@@ -30,7 +30,7 @@ def with_ends(played):
     rows, values = played.accesses()
     n = rows.shape[1]
     ends = np.array([[False] * n, [True] * n])
-    return np.concatenate([ends, rows]), np.append([played.task.empty, played.task.grand], values)
+    return np.concatenate([ends, rows]), np.append([played.problem.empty, played.problem.grand], values)
 
 
 def test_coalitions_come_in_pairs_of_complements_of_uniform_size(play, random_game):
@@ -51,7 +51,7 @@ def test_estimates_are_means_over_the_strata_that_were_seen(play, random_game, a
     played = play(StratifiedSVARM(), random_game(N), seed=seed)
     assert not played.answer(answered)
     expected = by_strata(*with_ends(played), N)
-    share = (played.task.grand - played.task.empty) / N
+    share = (played.problem.grand - played.problem.empty) / N
     np.testing.assert_allclose(played.standing.estimates, np.where(np.isnan(expected), share, expected), atol=1e-12)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import topshap
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.core.standing import KnownStanding, MeanStanding
+from topshap.core.standing import FittedStanding, MeanStanding
 from topshap.core.stopping import Credible, OverlappingIntervals, SeparatedBorder
 from topshap.core.stopping.credible import probability_of_larger_error
 from topshap.games import TableGame
@@ -18,7 +18,7 @@ from topshap.statistics.normal_intervals import clt_interval, two_sided_quantile
 
 
 def known(estimates, std_errors):
-    standing = KnownStanding(np.arange(len(estimates)), np.array(estimates, dtype=float))
+    standing = FittedStanding(np.arange(len(estimates)), np.array(estimates, dtype=float))
     standing.set(np.array(estimates, dtype=float), np.diag(np.square(std_errors)))
     return standing
 
@@ -73,7 +73,7 @@ def test_it_does_not_stop_before_everyone_was_sampled_often_enough():
 
 
 def test_it_never_stops_while_an_error_is_not_known():
-    assert not OverlappingIntervals(1e300, 0.05)(KnownStanding(np.arange(2), np.array([1.0, 0.0])), 1)
+    assert not OverlappingIntervals(1e300, 0.05)(FittedStanding(np.arange(2), np.array([1.0, 0.0])), 1)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_when_only_zeros_have_been_seen_and_nothing_is_gained_it_is_not_safe_eit
 
 
 def correlated(estimates, covariance):
-    standing = KnownStanding(np.arange(len(estimates)), np.array(estimates, dtype=float))
+    standing = FittedStanding(np.arange(len(estimates)), np.array(estimates, dtype=float))
     standing.set(np.array(estimates, dtype=float), np.array(covariance, dtype=float))
     return standing
 
@@ -179,7 +179,7 @@ def test_a_covariance_that_is_none_does_not_make_certain():
 
 
 def test_the_credible_rule_is_never_met_while_an_error_is_not_known():
-    standing = KnownStanding(np.arange(2), np.array([1.0, 0.0]))
+    standing = FittedStanding(np.arange(2), np.array([1.0, 0.0]))
     assert not Credible(1e300, 0.05)(standing, 1)
     assert Credible(1e300, 0.05).completion(standing, 1) == 0.0
 
@@ -208,7 +208,7 @@ def test_without_a_covariance_estimates_count_as_independent():
 # Bounds of the algorithm's own.
 
 
-class Bounded(KnownStanding):
+class Bounded(FittedStanding):
     """A standing whose lowest bound is given."""
 
     def __init__(self, estimates, bound):
@@ -226,7 +226,7 @@ def test_bounds_are_separated_exactly_when_the_lowest_is_at_least_minus_epsilon(
 
 def test_whoever_takes_everybody_needs_no_bounds():
     assert SeparatedBorder(0.0)(known([1.0, 0.0], [1.0, 1.0]), 2)
-    assert Credible(0.0, 0.05)(KnownStanding(np.arange(2), np.zeros(2)), 2)
+    assert Credible(0.0, 0.05)(FittedStanding(np.arange(2), np.zeros(2)), 2)
 
 
 def test_a_standing_without_bounds_is_refused():

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.core.algorithm import Algorithm, Rounds, Task, ask, rows_at_most, slices
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import draw_anchors, draw_of_sizes, with_and_without
-from topshap.core.standing import PAIRS_UP_TO, MeanStanding
+from topshap.core.standing import MeanStanding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from topshap.core.typing import Coalitions, Values
+    from topshap.core.typing import Coalitions, Players, Values
 
 
 class _WithoutReuse(Algorithm[MeanStanding]):
@@ -28,36 +26,25 @@ class _WithoutReuse(Algorithm[MeanStanding]):
     extendable: ClassVar[bool] = True
 
     @abstractmethod
-    def draw(self, task: Task) -> Iterator[Coalitions]:
-        """Draw the n anchors of one round, for the players in their tie order, in parts of bounded size."""
+    def draw(self, problem: Problem) -> Coalitions:
+        """Draw the n anchors of one round, one for each player in the tie order."""
 
-    def standing(self, task: Task) -> MeanStanding:
+    def standing(self, problem: Problem) -> MeanStanding:
         """Return the standing at the start of a race."""
-        return MeanStanding(task.tie_order, task.gain, pairs=task.n <= PAIRS_UP_TO)
+        return problem.mean_standing()
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
-        """Pay for both ends of every player's contribution."""
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Evaluate both ends of every player's contribution."""
         while True:
-            yield from ask(self._round(task), standing, partial(add_round, standing))
-
-    def _round(self, task: Task) -> Iterator[Coalitions]:
-        first = 0
-        for anchors in self.draw(task):
-            yield with_and_without(anchors, task.tie_order[first : first + len(anchors)])
-            first += len(anchors)
+            rows = with_and_without(self.draw(problem), problem.tie_order)
+            yield Round(rows, partial(add_marginals, standing, problem.tie_order))
 
 
-def add_round(standing: MeanStanding, values: Values) -> None:
-    """Add the contributions in a prefix of the values of a round: with and without each player, in the tie order."""
+def add_marginals(standing: MeanStanding, players: Players, values: Values) -> None:
+    """Add the contributions in a prefix of the values with and without each of `players`."""
     sampled = len(values) // 2
-    marginals = values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2]
-    standing.add_rounds(marginals[None], standing.tie_order[:sampled])
-
-
-def _parts(n: int) -> Iterator[int]:
-    """Yield the lengths of the parts in which n players' anchors are drawn; their random numbers take 8 bytes each."""
-    for part in slices(n, rows_at_most(n, bytes_per_entry=8)):
-        yield part.stop - part.start
+    if sampled > 0:
+        standing.add(values[0 : 2 * sampled : 2] - values[1 : 2 * sampled : 2], players[:sampled])
 
 
 class Independent(_WithoutReuse):
@@ -75,10 +62,9 @@ class Independent(_WithoutReuse):
 
     name: ClassVar[str] = "independent"
 
-    def draw(self, task: Task) -> Iterator[Coalitions]:
+    def draw(self, problem: Problem) -> Coalitions:
         """Draw an anchor for every player."""
-        for count in _parts(task.n):
-            yield draw_anchors(count, task.n, task.rng)
+        return draw_anchors(problem.n, problem.n, problem.rng)
 
 
 class SameLength(_WithoutReuse):
@@ -96,11 +82,10 @@ class SameLength(_WithoutReuse):
 
     name: ClassVar[str] = "same-length"
 
-    def draw(self, task: Task) -> Iterator[Coalitions]:
+    def draw(self, problem: Problem) -> Coalitions:
         """Draw one size, and a set of that size for every player."""
-        size = int(task.rng.integers(task.n + 1))
-        for count in _parts(task.n):
-            yield draw_of_sizes(np.full(count, size), task.n, task.rng)
+        size = int(problem.rng.integers(problem.n + 1))
+        return draw_of_sizes(np.full(problem.n, size), problem.n, problem.rng)
 
 
 class Identical(_WithoutReuse):
@@ -120,8 +105,6 @@ class Identical(_WithoutReuse):
 
     name: ClassVar[str] = "identical"
 
-    def draw(self, task: Task) -> Iterator[Coalitions]:
+    def draw(self, problem: Problem) -> Coalitions:
         """Draw one anchor and give it to every player."""
-        anchor = draw_anchors(1, task.n, task.rng)
-        for count in _parts(task.n):
-            yield np.repeat(anchor, count, axis=0)
+        return np.repeat(draw_anchors(1, problem.n, problem.rng), problem.n, axis=0)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.core.algorithm import Algorithm, Rounds, Task, ask, rows_at_most, slices
-from topshap.core.standing import PAIRS_UP_TO, MeanStanding
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
+from topshap.core.coalitions import uniforms
+from topshap.core.standing import MeanStanding
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
     from topshap.core.typing import Coalitions, Players, Values
 
 
@@ -35,53 +34,29 @@ class ApproShapley(Algorithm[MeanStanding]):
     name: ClassVar[str] = "approshapley"
     extendable: ClassVar[bool] = True
 
-    def standing(self, task: Task) -> MeanStanding:
+    def standing(self, problem: Problem) -> MeanStanding:
         """Return the standing at the start of a race."""
-        return MeanStanding(task.tie_order, task.gain, pairs=task.n <= PAIRS_UP_TO)
+        return problem.mean_standing()
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Walk along one permutation after the other."""
-        yield from permutation_rounds(task, standing)
+        return permutation_rounds(problem, standing)
 
 
-def permutation_rounds(
-    task: Task, standing: MeanStanding, limit: int | None = None
-) -> Generator[Coalitions, Values, None]:
-    """Walk along `limit` permutations, or along one after the other without end."""
-    n, done = task.n, 0
-    per_batch = task.rounds_per_batch(n - 1)
-    while limit is None or done < limit:
-        count = per_batch if limit is None else min(per_batch, limit - done)
-        orders = task.rng.random((count, n)).argsort(axis=1)
-        yield from ask(joining(orders), standing, partial(add_walks, task, standing, orders))
-        done += count
+def permutation_rounds(problem: Problem, standing: MeanStanding, count: int | None = None) -> Rounds:
+    """Walk along `count` permutations, or along one after the other without end."""
+    for done, uniform in enumerate(uniforms((problem.n,), problem.rng, count), start=1):
+        order = uniform.argsort()
+        yield Round(joining(order), partial(add_gains, problem, standing, order), next_is_independent=done != count)
 
 
-def joining(orders: Players) -> Iterator[Coalitions]:
-    """Yield, for each order, the coalitions of its first 1, 2, ..., n - 1 players, in batches of bounded size."""
-    count, n = orders.shape
-    place = orders.argsort(axis=1)
-    sizes = np.arange(1, n)
-    at_most = rows_at_most(n)
-    if count * (n - 1) <= at_most:
-        yield (place[:, None, :] < sizes[:, None]).reshape(-1, n)
-        return
-    for places in place:
-        for part in slices(n - 1, at_most):
-            yield places < sizes[part, None]
+def joining(order: Players) -> Coalitions:
+    """Return the coalitions of the first 1, 2, ..., n - 1 players of the order."""
+    return order.argsort() < np.arange(1, len(order))[:, None]
 
 
-def add_walks(task: Task, standing: MeanStanding, orders: Players, values: Values) -> None:
-    """Add the gains along the permutations in a prefix of the values of `joining(orders)`."""
-    n = task.n
-    complete = len(values) // (n - 1)
-    walks = np.empty((complete, n + 1))
-    walks[:, 0], walks[:, n] = task.empty, task.grand
-    walks[:, 1:n] = values[: complete * (n - 1)].reshape(complete, n - 1)
-    samples = np.empty((complete, n))
-    np.put_along_axis(samples, orders[:complete], np.diff(walks, axis=1), axis=1)
-    standing.add_rounds(samples)
-    last = values[complete * (n - 1) :]
-    if len(last) > 0:
-        gains = np.diff(last, prepend=task.empty)
-        standing.add_rounds(gains[None], orders[complete, : len(last)])
+def add_gains(problem: Problem, standing: MeanStanding, order: Players, values: Values) -> None:
+    """Add the gains on joining in a prefix of the values of `joining(order)`."""
+    last = [problem.grand] if len(values) == problem.n - 1 else []
+    gains = np.diff(np.concatenate([[problem.empty], values, last]))
+    standing.add(gains, order[: len(gains)])

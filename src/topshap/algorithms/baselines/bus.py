@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.baselines.bandit import ArmAlgorithm, everyone_once, one_by_one
+from topshap.algorithms.baselines.bandit import ArmAlgorithm, one_by_one, pull_each
 
 if TYPE_CHECKING:
-    from topshap.core.algorithm import Rounds, Task
+    from topshap.core.algorithm import Problem, Rounds
     from topshap.core.standing import MeanStanding
 
 
@@ -32,10 +32,10 @@ class BUS(ArmAlgorithm):
     name: ClassVar[str] = "bus"
     extendable: ClassVar[bool] = True
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Sample everyone once, then whoever is most uncertain."""
-        yield from everyone_once(task, standing)
-        yield from one_by_one(task, standing, lambda: nearest_to_border(standing, task.k))
+        yield pull_each(problem, standing, problem.tie_order)
+        yield from one_by_one(problem, standing, lambda: nearest_to_border(standing, problem.k))
 
 
 def nearest_to_border(standing: MeanStanding, k: int) -> int:

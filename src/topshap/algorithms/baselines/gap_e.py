@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.baselines.bandit import ArmAlgorithm, everyone_once, one_by_one
+from topshap.algorithms.baselines.bandit import ArmAlgorithm, one_by_one, pull_each
 from topshap.core.validation import check_positive, front_door
 
 if TYPE_CHECKING:
-    from topshap.core.algorithm import Rounds, Task
+    from topshap.core.algorithm import Problem, Rounds
     from topshap.core.standing import MeanStanding
     from topshap.core.typing import Values
 
@@ -44,12 +44,12 @@ class GapE(ArmAlgorithm):
     def __init__(self, *, exploration: float = 1.0) -> None:
         self.exploration = check_positive("exploration", exploration)
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Sample everyone twice, so that there is a variance, then by the index."""
-        pulls = (task.ledger.budget or 0) / 2
-        yield from everyone_once(task, standing)
-        yield from everyone_once(task, standing)
-        yield from one_by_one(task, standing, lambda: self._choose(standing, task.k, pulls))
+        pulls = (problem.budget or 0) / 2
+        yield pull_each(problem, standing, problem.tie_order)
+        yield pull_each(problem, standing, problem.tie_order)
+        yield from one_by_one(problem, standing, lambda: self._choose(standing, problem.k, pulls))
 
     def _choose(self, standing: MeanStanding, k: int, pulls: float) -> int:
         """Return the player with the highest index."""

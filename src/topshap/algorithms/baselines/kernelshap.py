@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.core import coalitions as co
-from topshap.core.algorithm import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
-from topshap.core.standing import KnownStanding
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
+from topshap.core.standing import FittedStanding
 from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalition, Coalitions, Values
 
 
-class KernelSHAP(Algorithm[KnownStanding]):
+class KernelSHAP(Algorithm[FittedStanding]):
     """Weighted least squares on coalitions, smallest and largest sizes first.
 
     Sizes are completed from the outside in, s together with n - s, as long as the budget covers what the kernel gives
@@ -39,22 +39,25 @@ class KernelSHAP(Algorithm[KnownStanding]):
     name: ClassVar[str] = "kernelshap"
     needs_budget: ClassVar[bool] = True
 
-    def standing(self, task: Task) -> KnownStanding:
+    def standing(self, problem: Problem) -> FittedStanding:
         """Return the standing at the start of a race."""
-        return KnownStanding(task.tie_order, np.full(task.n, task.gain / task.n))
+        return problem.fitted_standing()
 
-    def rounds(self, task: Task, standing: KnownStanding) -> Rounds:
-        """Ask for all coalitions of the plan, then solve."""
-        plan = make_plan(task.n, task.ledger.remaining or 0, task.rng)
-        if len(plan.coalitions) == 0:
-            return
-        parts = (plan.coalitions[part] for part in slices(len(plan.coalitions), rows_at_most(task.n)))
-        values = yield from evaluate(parts)
-        asked = slice(0, len(values))
-        estimates, covariance = efficient_least_squares(
-            plan.coalitions[asked], values - task.empty, plan.weights[asked], task.gain, plan.draws[asked]
-        )
-        standing.set(estimates, covariance)
+    def rounds(self, problem: Problem, standing: FittedStanding) -> Rounds:
+        """Evaluate all coalitions of the plan, then solve."""
+        plan = make_plan(problem.n, problem.remaining or 0, problem.rng)
+
+        def solve(values: Values) -> None:
+            if len(values) == 0:
+                return
+            known = slice(0, len(values))
+            estimates, covariance = efficient_least_squares(
+                plan.coalitions[known], values - problem.empty, plan.weights[known], problem.gain, plan.draws[known]
+            )
+            standing.set(estimates, covariance)
+
+        if len(plan.coalitions) > 0:
+            yield Round(plan.coalitions, solve)
 
 
 @dataclass
@@ -132,7 +135,7 @@ def draw_pairs(n: int, left: int, complete: int, weight: Values, rng: np.random.
     probability /= probability.sum()
     drawn, place, draw = _Drawn(), dict[bytes, int](), 0
     while True:
-        block = min(left, rows_at_most(n, bytes_per_entry=8))
+        block = min(left, max(1, 2**21 // n))
         drawn_sizes = rng.choice(sizes, size=block, p=probability)
         rows = co.with_complements(co.draw_of_sizes(drawn_sizes, n, rng))
         skipped = np.zeros(2 * block, dtype=np.bool_)

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.algorithms.baselines.approshapley import permutation_rounds
-from topshap.algorithms.closest_pair import BorderPairAlgorithm
+from topshap.algorithms.closest_pair import ClosestPairAlgorithm
+from topshap.core.algorithm import Round
 from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
-    from topshap.core.algorithm import Task
+    from topshap.core.algorithm import Problem, Rounds
     from topshap.core.standing import MeanStanding
-    from topshap.core.typing import Coalitions, Values
+    from topshap.core.typing import Values
 
 
 @front_door
-class SamplingSHAPAtK(BorderPairAlgorithm):
+class SamplingSHAPAtK(ClosestPairAlgorithm):
     """Permutation sampling that follows only the two players whose intervals overlap most across the border.
 
     As `CMCSAtK`, but a sample is a player's gain on joining in a random order. The two players of a round join in the
@@ -45,25 +46,29 @@ class SamplingSHAPAtK(BorderPairAlgorithm):
 
     name: ClassVar[str] = "samplingshap@k"
 
-    def everyone(
-        self, task: Task, standing: MeanStanding, limit: int | None = None
-    ) -> Generator[Coalitions, Values, None]:
-        """Walk along permutations."""
-        return permutation_rounds(task, standing, limit)
+    def first_rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Yield the warm-up, in which every player is sampled."""
+        return permutation_rounds(problem, standing, self.warm_up)
 
-    def draws(self, task: Task) -> Iterator[Values]:
+    def without_border(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Yield rounds of all players, for k = n."""
+        return permutation_rounds(problem, standing)
+
+    def draws(self, problem: Problem) -> Iterator[Values]:
         """Yield the players' places in a random order, as numbers to be compared."""
         while True:
-            yield task.rng.random(task.n)
+            yield problem.rng.random(problem.n)
 
-    def coalitions(self, drawn: Values, pair: tuple[int, int]) -> Coalitions:
-        """Return, for each of the two, those up to it in the order and those before it."""
-        rows = np.empty((4, len(drawn)), dtype=np.bool_)
-        for row, player in zip((0, 2), pair, strict=True):
-            rows[row : row + 2] = drawn < drawn[player]
+    def compare(self, places: Values, i: int, j: int, standing: MeanStanding) -> Round:
+        """Return the round that evaluates, for each of the two players, those up to it and those before it."""
+        rows = np.empty((4, len(places)), dtype=np.bool_)
+        for row, player in ((0, i), (2, j)):
+            rows[row : row + 2] = places < places[player]
             rows[row, player] = True
-        return rows
 
-    def samples(self, drawn: Values, pair: tuple[int, int], values: list[float]) -> list[float]:  # noqa: ARG002
-        """Return what each of the two gains on joining."""
-        return [after - before for after, before in zip(values[::2], values[1::2], strict=False)]
+        def add(values: Values) -> None:
+            numbers = values.tolist()
+            gains = [after - before for after, before in zip(numbers[::2], numbers[1::2], strict=False)]
+            standing.add_few(gains, (i, j))
+
+        return Round(rows, add)

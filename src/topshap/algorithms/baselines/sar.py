@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.baselines.bandit import everyone_once
+from topshap.algorithms.baselines.bandit import pull_each
 from topshap.algorithms.baselines.gap_e import gaps_to_border
-from topshap.core.algorithm import Algorithm, Rounds, Task
+from topshap.core.algorithm import Algorithm, Problem, Rounds
 from topshap.core.standing import MeanStanding
 
 if TYPE_CHECKING:
@@ -51,33 +51,33 @@ class SAR(Algorithm[SARStanding]):
     needs_budget: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
-    def standing(self, task: Task) -> SARStanding:
+    def standing(self, problem: Problem) -> SARStanding:
         """Return the standing at the start of a race."""
-        return SARStanding(task.tie_order, task.gain)
+        return SARStanding(problem.tie_order, problem.gain)
 
-    def rounds(self, task: Task, standing: SARStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: SARStanding) -> Rounds:
         """Sample the undecided players equally, decide one at the end of each phase."""
-        undecided = task.tie_order
-        places = task.k
-        for end in phase_ends(task):
-            while task.ledger.spent < end:
-                yield from everyone_once(task, standing, undecided)
+        undecided = problem.tie_order
+        places = problem.k
+        for end in phase_ends(problem):
+            while problem.spent < end:
+                yield pull_each(problem, standing, undecided)
             if 0 < places < len(undecided):
                 player, accepted = most_clear_cut(standing, undecided, places)
                 standing.verdict[player] = 1.0 if accepted else -1.0
                 undecided = undecided[undecided != player]
                 places -= accepted
         while True:  # what rounding left over
-            yield from everyone_once(task, standing, undecided)
+            yield pull_each(problem, standing, undecided)
 
 
-def phase_ends(task: Task) -> Values:
+def phase_ends(problem: Problem) -> Values:
     """Return what is spent when each of the n - 1 phases ends.
 
     The paper gives the pulls n_j of every player still undecided in phase j as proportional to 1 / (n + 1 - j).
     """
-    n, spent = task.n, task.ledger.spent
-    budget = task.ledger.budget or 0
+    n, spent = problem.n, problem.spent
+    budget = problem.budget or 0
     pulls_each = 1.0 / (n + 1 - np.arange(1, n))
     fresh = np.diff(pulls_each, prepend=0.0) * np.arange(n, 1, -1)
     return spent + (budget - spent) * np.cumsum(fresh) / fresh.sum()

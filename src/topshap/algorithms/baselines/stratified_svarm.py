@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.core.algorithm import ROWS_PER_BATCH, Algorithm, Rounds, Task, ask, rows_at_most
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import draw_of_sizes, with_complements
-from topshap.core.standing import Standing, at_least_unseen
+from topshap.core.standing import Standing, with_unseen_jump_floor
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Values
+
+PAIRS_PER_ROUND, NUMBERS_PER_ROUND = 128, 2**21
+"""Pairs of complements that are drawn together, and the largest number of random numbers for them."""
 
 
 class StrataStanding(Standing):
@@ -23,16 +26,18 @@ class StrataStanding(Standing):
     that was never sampled is left out of the mean, not taken for zero.
     """
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task.tie_order)
-        n = task.n
-        self._gain = task.gain
-        self._centre = (task.empty + task.grand) / 2  # values are summed around it, so that squares lose no digits
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.tie_order, rank_by=problem.rank_by)
+        n = problem.n
+        self._gain = problem.gain
+        self._centre = (
+            problem.empty + problem.grand
+        ) / 2  # values are summed around it, so that squares lose no digits
         self._sums = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
         self._counts = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
         self._size_moments = np.zeros((3, n + 1))
         ends = np.array([[False] * n, [True] * n])
-        self.add(ends, np.array([task.empty, task.grand]))
+        self.add(ends, np.array([problem.empty, problem.grand]))
 
     def add(self, coalitions: Coalitions, values: Values) -> None:
         """Let every value update all players, those inside with it, those outside without it; or a prefix of values."""
@@ -79,7 +84,7 @@ class StrataStanding(Standing):
         spread = np.maximum(squares - total**2 / np.maximum(count, 1), 0.0)
         variance = np.where(count > 1, spread / np.maximum(count - 1, 1), np.nan)
         variance = np.where(np.isnan(variance), np.nanmax(variance, initial=0.0), variance)
-        variance = at_least_unseen(variance, count, float(np.max(self.estimates**2)) or self._gain**2)
+        variance = with_unseen_jump_floor(variance, count, float(np.max(self.estimates**2)) or self._gain**2)
         variance[[0, n]] = 0.0  # the empty and the grand coalition are known
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = variance[1:, None] / many_with + variance[:n, None] / many_without
@@ -107,16 +112,16 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
     name: ClassVar[str] = "stratified-svarm"
     extendable: ClassVar[bool] = True
 
-    def standing(self, task: Task) -> StrataStanding:
+    def standing(self, problem: Problem) -> StrataStanding:
         """Return the standing at the start of a race: the empty and the grand coalition."""
-        return StrataStanding(task)
+        return StrataStanding(problem)
 
-    def rounds(self, task: Task, standing: StrataStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: StrataStanding) -> Rounds:
         """Draw pairs of complements until the budget ends."""
-        pairs = max(1, min(ROWS_PER_BATCH, rows_at_most(task.n, bytes_per_entry=8)) // 2)
+        pairs = max(1, min(PAIRS_PER_ROUND, NUMBERS_PER_ROUND // (2 * problem.n)))
         while True:
-            coalitions = draw_complement_pairs(pairs, task.n, task.rng)
-            yield from ask([coalitions], standing, partial(standing.add, coalitions))
+            coalitions = draw_complement_pairs(pairs, problem.n, problem.rng)
+            yield Round(coalitions, partial(standing.add, coalitions))
 
 
 def draw_complement_pairs(pairs: int, n: int, rng: np.random.Generator) -> Coalitions:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from topshap.core.algorithm import Algorithm, Rounds, Task
+    from topshap.core.algorithm import Algorithm, Problem, Rounds
     from topshap.core.standing import Standing
 
     A = TypeVar("A", bound=Algorithm[Any])
@@ -59,15 +59,15 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def thinking_in_one_thread(rounds: Callable[[A, Task, S], Rounds]) -> Callable[[A, Task, S], Rounds]:
+def thinking_in_one_thread(rounds: Callable[[A, Problem, S], Rounds]) -> Callable[[A, Problem, S], Rounds]:
     """Let the `rounds` of an algorithm think in one thread as long as there is little to think about."""
 
     @wraps(rounds)
-    def thinking(self: A, task: Task, standing: S) -> Rounds:
-        inner = rounds(self, task, standing)
+    def thinking(self: A, problem: Problem, standing: S) -> Rounds:
+        inner = rounds(self, problem, standing)
         go_on = partial(next, inner)
         while True:
-            few = task.ledger.spent <= FEW_EVALUATIONS and task.n <= FEW_PLAYERS
+            few = problem.spent <= FEW_EVALUATIONS and problem.n <= FEW_PLAYERS
             with one_thread() if few else nullcontext():
                 try:
                     batch = go_on()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
+from topshap.algorithms.legacy import as_rounds, evaluate
 from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.blas import thinking_in_one_thread
 from topshap.algorithms.odd_gp.designs import all_pairs, draw_pairs, without
@@ -16,8 +17,8 @@ from topshap.algorithms.odd_gp.pairs import Pairs
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.small_budget import alone_or_missing, shapley_posterior
 from topshap.algorithms.odd_gp.surrogate import EVEN_PART_UP_TO, MAX_PAIRS, OddSurrogate
-from topshap.core.algorithm import Algorithm, Rounds, Task, evaluate, rows_at_most, slices
-from topshap.core.standing import KnownStanding
+from topshap.core.algorithm import Algorithm, Problem, Rounds
+from topshap.core.standing import FittedStanding
 from topshap.core.validation import check_int, front_door
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ LISTED_PAIRS = 2**15
 
 
 @front_door
-class OddGP(Algorithm[KnownStanding]):
+class OddGP(Algorithm[FittedStanding]):
     """An active Gaussian process on the odd part of the game.
 
     The Shapley values depend only on g(S) = (v(S) - v(N - S)) / 2, so coalitions are evaluated together with their
@@ -73,27 +74,33 @@ class OddGP(Algorithm[KnownStanding]):
         self.active_rounds = check_int("active_rounds", active_rounds, low=0)
         self.min_batch = check_int("min_batch", min_batch, low=1)
 
-    def standing(self, task: Task) -> KnownStanding:
+    def standing(self, problem: Problem) -> FittedStanding:
         """Return the standing at the start of a race."""
-        return KnownStanding(task.tie_order, np.full(task.n, task.gain / task.n))
+        return problem.fitted_standing()
+
+    def rounds(self, problem: Problem, standing: FittedStanding) -> Rounds:
+        """Yield rounds."""
+        return as_rounds(self._generate(problem, standing))
 
     @thinking_in_one_thread
-    def rounds(self, task: Task, standing: KnownStanding) -> Rounds:
+    def _generate(self, problem: Problem, standing: FittedStanding) -> Any:
         """Spread pairs over sizes, then choose a few batches of them."""
-        budget, left_over = divmod(task.ledger.remaining or 0, 2)
-        noise = not task.ledger.deterministic
-        there_are = 2 ** (task.n - 1) - 1
+        budget, left_over = divmod(problem.remaining or 0, 2)
+        noise = not problem.deterministic
+        there_are = 2 ** (problem.n - 1) - 1
         budget = budget if noise else min(budget, there_are)  # where every access counts, more may be allowed
-        if budget < task.n and budget < there_are:
-            yield from self._single_players(task, standing)
+        if budget < problem.n and budget < there_are:
+            yield from self._single_players(problem, standing)
             return
-        pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
-        surrogate = OddSurrogate(task.rng, noise=noise)
+        pairs = Pairs.of_the_ends(problem.n, problem.grand, problem.empty)
+        surrogate = OddSurrogate(problem.rng, noise=noise)
         active = self.active_rounds > 0 and budget <= MAX_PAIRS
-        refitted = task.n <= EVEN_PART_UP_TO
+        refitted = problem.n <= EVEN_PART_UP_TO
         share, per_player = FIRST_IF_REFITTED if refitted else FIRST_IF_KEPT
-        first = max(int(share * budget), int(per_player * task.n) + 2) if active else budget
-        lasted = yield from pairs.ask(first_design(task.n, min(first, budget), task.rng, emphasis=budget < 5 * task.n))
+        first = max(int(share * budget), int(per_player * problem.n) + 2) if active else budget
+        lasted = yield from pairs.ask(
+            first_design(problem.n, min(first, budget), problem.rng, emphasis=budget < 5 * problem.n)
+        )
         batches = self._batches(budget - (len(pairs.x) - 1))
         iterations = FIRST_FIT
         for batch in batches:
@@ -101,23 +108,23 @@ class OddGP(Algorithm[KnownStanding]):
                 break
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
-            lasted = yield from pairs.ask(self._choose(task, standing, surrogate, pairs, batch))
+            lasted = yield from pairs.ask(self._choose(problem, standing, surrogate, pairs, batch))
             iterations = REFIT if refitted else 0
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
-        standing.set(*surrogate.shapley_values() if noise else by_all_opinions(surrogate, pairs, task.rng))
+        standing.set(*surrogate.shapley_values() if noise else by_all_opinions(surrogate, pairs, problem.rng))
         if lasted and left_over and (noise or len(pairs.keys) < there_are):
-            yield unused_pairs(task.n, set() if noise else pairs.keys, 1, task.rng)[:1]
+            yield unused_pairs(problem.n, set() if noise else pairs.keys, 1, problem.rng)[:1]
 
-    def _single_players(self, task: Task, standing: KnownStanding) -> Rounds:
-        n = task.n
+    def _single_players(self, problem: Problem, standing: FittedStanding) -> Rounds:
+        n = problem.n
         ends = np.array([[False] * n, [True] * n])
-        asked = alone_or_missing(n, task.rng)[: task.ledger.remaining]
-        values = yield from evaluate(asked[part] for part in slices(len(asked), rows_at_most(n)))
+        asked = alone_or_missing(n, problem.rng)[: problem.remaining]
+        values = yield from evaluate([asked])
         if len(values) == 0:
             return
         coalitions = np.concatenate([ends, asked[: len(values)]])
-        values = np.concatenate([[task.empty, task.grand], values])
-        standing.set(*shapley_posterior(coalitions, values, task.gain))
+        values = np.concatenate([[problem.empty, problem.grand], values])
+        standing.set(*shapley_posterior(coalitions, values, problem.gain))
 
     def _batches(self, left: int) -> list[int]:
         """Cut the pairs that are left into equal batches, fewer if they would be too small."""
@@ -125,23 +132,23 @@ class OddGP(Algorithm[KnownStanding]):
         return [size for size in np.diff(np.arange(rounds + 1) * left // rounds).tolist() if size > 0]
 
     def _choose(
-        self, task: Task, standing: KnownStanding, surrogate: OddSurrogate, pairs: Pairs, count: int
+        self, problem: Problem, standing: FittedStanding, surrogate: OddSurrogate, pairs: Pairs, count: int
     ) -> Coalitions:
         """Return the pairs that tell most about the border of the top k."""
         posterior = surrogate.posterior
-        everyone = 1.0 if task.n <= EVEN_PART_UP_TO else 0.0
+        everyone = 1.0 if problem.n <= EVEN_PART_UP_TO else 0.0
         values, covariance = posterior.shapley_values, posterior.covariance
         # Ranked by magnitude, it is the differences of phi_i times its sign that are in doubt.
         signs = np.where((standing.rank_by == "magnitude") & (values < 0.0), -1.0, 1.0)
         contrasts = signs * border_contrasts(
-            signs * values, np.outer(signs, signs) * covariance, standing.ranking(), task.k, everyone
+            signs * values, np.outer(signs, signs) * covariance, standing.ranking(), problem.k, everyone
         )
-        noise = not task.ledger.deterministic
+        noise = not problem.deterministic
         among = max(CANDIDATES, min(3 * count, count + 1000))
-        candidates = unused_pairs(task.n, set() if noise else pairs.keys, among, task.rng)
+        candidates = unused_pairs(problem.n, set() if noise else pairs.keys, among, problem.rng)
         signs = np.where(candidates, 1.0, -1.0)
         chosen = candidates[most_informative(posterior, signs, contrasts, min(count, len(candidates)))]
-        return np.resize(chosen, (count, task.n)) if noise else chosen  # noisy pairs may be evaluated again
+        return np.resize(chosen, (count, problem.n)) if noise else chosen  # noisy pairs may be evaluated again
 
 
 def by_all_opinions(surrogate: OddSurrogate, pairs: Pairs, rng: np.random.Generator) -> tuple[Values, Matrix]:

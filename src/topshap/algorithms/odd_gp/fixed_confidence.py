@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
+from topshap.algorithms.legacy import as_rounds
 from topshap.algorithms.odd_gp.blas import thinking_in_one_thread
 from topshap.algorithms.odd_gp.control_variate import Corrected, correct
 from topshap.algorithms.odd_gp.pairs import Pairs
 from topshap.algorithms.odd_gp.poisson import PoissonPairs, separation, spread
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
-from topshap.core.algorithm import Algorithm, Rounds, Task
-from topshap.core.standing import KnownStanding
+from topshap.core.algorithm import Algorithm, Problem, Rounds
+from topshap.core.standing import FittedStanding
 from topshap.core.stopping import SeparatedBorder
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ ALIKE_AT_FIRST, ALIKE = 0.3, 0.1
 """The part of a block that goes to all players alike, while there are few pairs and later."""
 
 
-class BoundedBorder(KnownStanding):
+class BoundedBorder(FittedStanding):
     """Estimates with a lower bound of all differences across the border."""
 
     bound = -np.inf
@@ -79,24 +80,28 @@ class OddGPAtK(Algorithm[BoundedBorder]):
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
     max_players: ClassVar[int | None] = 1000  # beyond, the chances of single pairs underflow
 
-    def standing(self, task: Task) -> BoundedBorder:
+    def standing(self, problem: Problem) -> BoundedBorder:
         """Return the standing at the start of a race."""
-        return BoundedBorder(task.tie_order, np.full(task.n, task.gain / task.n))
+        return BoundedBorder(problem.tie_order, np.full(problem.n, problem.gain / problem.n))
 
-    def stopping_rule(self, task: Task) -> StoppingRule | None:
+    def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule by which a race stops by itself."""
-        if task.guarantee == "asymptotic" and task.epsilon is not None:
-            return SeparatedBorder(task.epsilon, guarantee="asymptotic")
-        return super().stopping_rule(task)
+        if problem.guarantee == "asymptotic" and problem.epsilon is not None:
+            return SeparatedBorder(problem.epsilon, guarantee="asymptotic")
+        return super().stopping_rule(problem)
+
+    def rounds(self, problem: Problem, standing: BoundedBorder) -> Rounds:
+        """Yield rounds."""
+        return as_rounds(self._generate(problem, standing))
 
     @thinking_in_one_thread
-    def rounds(self, task: Task, standing: BoundedBorder) -> Rounds:
+    def _generate(self, problem: Problem, standing: BoundedBorder) -> Any:
         """Draw pairs, look, and raise the chances where the border is in doubt."""
-        design = PoissonPairs(task.n, task.rng)
-        pairs = Pairs.of_the_ends(task.n, task.grand, task.empty)
-        surrogate = OddSurrogate(task.rng, max_pairs=LEARNED)
+        design = PoissonPairs(problem.n, problem.rng)
+        pairs = Pairs.of_the_ends(problem.n, problem.grand, problem.empty)
+        surrogate = OddSurrogate(problem.rng, max_pairs=LEARNED)
         learned_at, look, lasted = 0, 0, True
-        block = design.draw(spread(task.n)[design.classes.sizes], FIRST_PAIRS * task.n)
+        block = design.draw(spread(problem.n)[design.classes.sizes], FIRST_PAIRS * problem.n)
         while lasted and len(block):
             before = len(pairs.x)
             lasted = yield from pairs.ask(block)
@@ -113,9 +118,9 @@ class OddGPAtK(Algorithm[BoundedBorder]):
             chance = np.concatenate([[1.0], design.chances_of(pairs.x[1:] > 0)])
             found = correct(surrogate, pairs.x, pairs.odd, chance)
             look += 1
-            growth = update(standing, surrogate, found, task, Look(look, m))
+            growth = update(standing, surrogate, found, problem, Look(look, m))
             if lasted:
-                doubt = border_doubt(standing, found, task)
+                doubt = border_doubt(standing, found, problem)
                 design.watch(np.argsort(-doubt.sum(axis=1), kind="stable"))
                 block = design.draw(block_weights(design, doubt, found, m), max(4.0, growth * m))
 
@@ -132,21 +137,21 @@ class Look(NamedTuple):
         return self.pairs > LEARNED
 
 
-def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, task: Task, look: Look) -> float:
+def update(standing: BoundedBorder, surrogate: OddSurrogate, found: Corrected, problem: Problem, look: Look) -> float:
     """Bring the standing up to date; return by which part the sample should grow until the next look."""
     standing.set(found.estimates, found.covariance())
-    top, rest = standing.partition(task.k)
+    top, rest = standing.partition(problem.k)
     if len(rest) == 0:
         standing.bound = np.inf
         return GROWTH[1]
-    epsilon, delta = task.epsilon or 0.0, task.delta or 0.05
+    epsilon, delta = problem.epsilon or 0.0, problem.delta or 0.05
     ahead = found.across(top, rest)
     level = share_of_look(look.number) * (1.0 - UNSEEN) * delta
     bounds = ahead.lower_bounds(epsilon, level, unseen_level=UNSEEN * delta)
     # A process that has stopped learning knows less than the corrections do, and has no say.
     agrees = look.beyond_learning or wrong_by_posterior(surrogate, top, rest, epsilon) <= delta
     standing.bound = float(bounds.min()) if agrees else -np.inf
-    if task.guarantee == "credible":
+    if problem.guarantee == "credible":
         standing.set(*surrogate.shapley_values())
     times_too_wide = np.max((ahead.gaps - bounds) / np.maximum(ahead.gaps + epsilon, 1e-300))
     return float(np.clip(times_too_wide - 1.0, *GROWTH))
@@ -174,21 +179,21 @@ def wrong_by_posterior(surrogate: OddSurrogate, top: Players, rest: Players, eps
     return float(ndtr(-gaps / np.sqrt(np.maximum(variance, 1e-18))).sum())
 
 
-def border_doubt(standing: BoundedBorder, found: Corrected, task: Task) -> Matrix:
+def border_doubt(standing: BoundedBorder, found: Corrected, problem: Problem) -> Matrix:
     """Return a symmetric matrix of how much the difference of two players across the border is to be learned about.
 
     It is V / (gap + epsilon)^4: the slope of 1 / z^2 = V / gap^2 by V, weighed by itself, so that the worst come first.
     """
-    n = task.n
+    n = problem.n
     doubt = np.zeros((n, n))
-    top, rest = standing.partition(task.k)
+    top, rest = standing.partition(problem.k)
     if len(rest) == 0:
         return doubt
     border = np.ix_(top, rest)
     deviation = np.sqrt(found.variances[border])
     urgency = np.isinf(deviation).astype(np.float64)  # where nothing is known, that comes first
     if not urgency.any():
-        gaps = np.maximum(found.estimates[top][:, None] - found.estimates[rest], 0.0) + (task.epsilon or 0.0)
+        gaps = np.maximum(found.estimates[top][:, None] - found.estimates[rest], 0.0) + (problem.epsilon or 0.0)
         gaps = np.maximum(gaps, 0.25 * deviation)
         gaps = np.maximum(gaps, 1e-9 * gaps.max() or 1.0)
         urgency = (deviation / gaps) ** 2 * (gaps.min() / gaps) ** 2

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.algorithms.legacy import evaluate
 from topshap.algorithms.odd_gp.designs import pair_keys
-from topshap.core.algorithm import evaluate, rows_at_most, slices
 from topshap.core.coalitions import with_complements
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Pairs:
     def ask(self, halves: Coalitions) -> Generator[Coalitions, Values, bool]:
         """Ask for both halves of pairs; return whether the budget lasted."""
         rows = with_complements(halves)
-        values = yield from evaluate(rows[part] for part in slices(len(rows), rows_at_most(rows.shape[1])))
+        values = yield from evaluate([rows])
         whole = len(values) // 2
         self.x = np.concatenate([self.x, np.where(halves[:whole], 1.0, -1.0)])
         self.values = np.concatenate([self.values, values[0 : 2 * whole : 2]])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from topshap.algorithms.legacy import as_rounds
 from topshap.algorithms.swap.samples import Plan, SwapUnits
 from topshap.algorithms.swap.standing import SwapStanding
-from topshap.core.algorithm import Algorithm, Rounds, Task
+from topshap.core.algorithm import Algorithm, Problem, Rounds
 from topshap.core.stopping import SeparatedBorder
 from topshap.core.validation import check_int, front_door
 
@@ -74,44 +75,48 @@ class SwapAtK(Algorithm[SwapStanding]):
     def __init__(self, *, min_batch: int = 1) -> None:
         self.min_batch = check_int("min_batch", min_batch, low=1)
 
-    def standing(self, task: Task) -> SwapStanding:
+    def standing(self, problem: Problem) -> SwapStanding:
         """Return the standing at the start of a race."""
         # If everybody is asked for there is no border; telling one half from the other compares all.
-        border = task.k if task.k < task.n else task.n // 2
-        pairs = max(1, border * (task.n - border))
-        exact = task.guarantee == "exact"
-        return SwapStanding(task.tie_order, task.gain, border, (task.delta or DELTA) / pairs, exact=exact)
+        border = problem.k if problem.k < problem.n else problem.n // 2
+        pairs = max(1, border * (problem.n - border))
+        exact = problem.guarantee == "exact"
+        return SwapStanding(problem.tie_order, problem.gain, border, (problem.delta or DELTA) / pairs, exact=exact)
 
-    def stopping_rule(self, task: Task) -> StoppingRule | None:
+    def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule by which a race stops by itself."""
-        if task.guarantee == "credible" or task.epsilon is None:
-            return super().stopping_rule(task)
-        return SeparatedBorder(task.epsilon, task.guarantee)
+        if problem.guarantee == "credible" or problem.epsilon is None:
+            return super().stopping_rule(problem)
+        return SeparatedBorder(problem.epsilon, problem.guarantee)
 
-    def rounds(self, task: Task, standing: SwapStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: SwapStanding) -> Rounds:
+        """Yield rounds."""
+        return as_rounds(self._generate(problem, standing))
+
+    def _generate(self, problem: Problem, standing: SwapStanding) -> Any:
         """Compare everybody, then the pair across the border that is most in doubt."""
-        if task.n == 1:
+        if problem.n == 1:
             return
-        units = SwapUnits(task)
+        units = SwapUnits(problem)
         lasted = yield from units.compare_everybody()
         if units.nothing_known:
             return
         standing.start(units.guess(), units)
         while lasted:
-            rows, plans = self._plan(task, units, standing)
+            rows, plans = self._plan(problem, units, standing)
             if not plans:  # everything is known
                 return
             lasted = yield from units.take(plans)
             standing.learn(rows, units)
 
-    def _plan(self, task: Task, units: SwapUnits, standing: SwapStanding) -> tuple[list[int], list[Plan]]:
+    def _plan(self, problem: Problem, units: SwapUnits, standing: SwapStanding) -> tuple[list[int], list[Plan]]:
         """Return the rows of the pairs most in doubt, and the units they get."""
-        enough = max(self.min_batch, int(BATCH_PER_PLAYER * task.n))
+        enough = max(self.min_batch, int(BATCH_PER_PLAYER * problem.n))
         rows: list[int] = []
         plans: list[Plan] = []
         unpaid: set[bytes] = set()
         for row in standing.doubtful().tolist():
-            for plan in self._next_units(task, units, standing, row):
+            for plan in self._next_units(problem, units, standing, row):
                 plans.append(plan)
                 unpaid.update(units.unpaid(plan))
             rows.append(row)
@@ -119,14 +124,14 @@ class SwapAtK(Algorithm[SwapStanding]):
                 break
         return rows, plans
 
-    def _next_units(self, task: Task, units: SwapUnits, standing: SwapStanding, row: int) -> list[Plan]:
+    def _next_units(self, problem: Problem, units: SwapUnits, standing: SwapStanding, row: int) -> list[Plan]:
         """Return the next units of a pair, where they bring its variance down most for a new evaluation."""
         i, j = standing.pairs[row].tolist()
         pair = (i, j)
         counts = units.counts(pair)
         left = units.population.sizes - counts
         more = max(LEAST_UNITS, int(MORE_UNITS * counts.sum()))
-        if task.guarantee == "exact":  # its bounds use the same number of units from all strata
+        if problem.guarantee == "exact":  # its bounds use the same number of units from all strata
             variances, costs = np.ones(len(counts)), np.ones(len(counts))
             more = max(more, int((left > 0).sum()))
         else:

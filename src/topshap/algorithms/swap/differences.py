@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.standing import NEXT_TO_NOTHING
+from topshap.core.standing import RELATIVE_ZERO
 from topshap.statistics.confidence_sequences import asymptotic_multiplier, student_multiplier
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class SwapDifferences:
         """Return for each pair the size of a jump that may have been missed, and how many jumps it has shown."""
         second, fourth = moments.second, moments.fourth
         squares = self.estimates**2
-        varied = second > NEXT_TO_NOTHING * max(second.max(initial=0.0), squares.max(initial=0.0))
+        varied = second > RELATIVE_ZERO * max(second.max(initial=0.0), squares.max(initial=0.0))
         hits = np.zeros(len(second))
         hits[varied] = self.units[varied] * second[varied] ** 2 / fourth[varied]
         own = np.zeros(len(second))

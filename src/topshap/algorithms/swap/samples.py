@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap.algorithms.legacy import evaluate
 from topshap.algorithms.swap.adjustment import adjusted_for_company
 from topshap.algorithms.swap.differences import Population, UnitMoments
 from topshap.algorithms.swap.exact_rounds import balanced_rounds
 from topshap.algorithms.swap.orders import blocks_of_sizes, strata, weights
 from topshap.core import coalitions as co
-from topshap.core.algorithm import evaluate, rows_at_most, slices
 from topshap.statistics.confidence_sequences import empirical_bernstein_bound
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from topshap.core.algorithm import Task
+    from topshap.core.algorithm import Problem
     from topshap.core.typing import Coalitions, Matrix, Players, Values
 
 FIRST_BASES = 2
@@ -68,18 +68,18 @@ class SwapUnits:
     what a pair has is always the beginning of its own random order.
     """
 
-    def __init__(self, task: Task) -> None:
-        n = task.n
-        self._task = task
-        self._varies = not task.ledger.deterministic
+    def __init__(self, problem: Problem) -> None:
+        n = problem.n
+        self._task = problem
+        self._varies = not problem.deterministic
         self._values: dict[bytes, float] = {}
         self._samples: dict[tuple[int, int], PairSample] = {}
-        self.strata = strata(n, task.rng, repeat=self._varies)
+        self.strata = strata(n, problem.rng, repeat=self._varies)
         blocks = blocks_of_sizes(n)
         self.population = Population(
             weights=weights(blocks, n),
             sizes=np.array([stratum.population for stratum in self.strata]),
-            least_jump=abs(task.gain) / n or n * (task.epsilon or 0.0),
+            least_jump=abs(problem.gain) / n or n * (problem.epsilon or 0.0),
         )
         self._first: NDArray[np.float64] = np.full((len(self.strata), FIRST_BASES, n), np.nan)
 
@@ -216,7 +216,6 @@ class SwapUnits:
         asked = rows[[fresh[key] for key in order]]
         if len(asked) == 0:
             return True
-        parts = (asked[part] for part in slices(len(asked), rows_at_most(asked.shape[1])))
-        values = yield from evaluate(parts)
+        values = yield from evaluate([asked])
         self._values.update(zip(order, (values - self._task.empty).tolist(), strict=False))
         return len(values) == len(asked)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.swap.differences import SwapDifferences
-from topshap.core.standing import NEXT_TO_NOTHING, Standing
+from topshap.core.standing import RELATIVE_ZERO, Standing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -195,7 +195,7 @@ class SwapStanding(Standing):
         else:
             bounds = ahead - found.half_widths(self.level)[rows]
         # A tie that is known completely is one whatever the rounding errors.
-        tied = found.exhausted[rows] & (np.abs(ahead) <= NEXT_TO_NOTHING * self._largest_unit)
+        tied = found.exhausted[rows] & (np.abs(ahead) <= RELATIVE_ZERO * self._largest_unit)
         self._bounds = np.where(tied, 0.0, bounds)
 
     @property

@@ -26,6 +26,7 @@ from topshap.core.stopping.rules import (
     SeparatedBorder,
     StoppingRule,
 )
+from topshap.core.stopping.view import RaceView
 
 __all__ = [
     "GUARANTEES",
@@ -40,6 +41,7 @@ __all__ = [
     "Guarantee",
     "OverlappingIntervals",
     "Promised",
+    "RaceView",
     "SeparatedBorder",
     "StoppingRule",
     "TimeLimit",

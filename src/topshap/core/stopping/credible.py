@@ -87,8 +87,8 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
 
     Examples
     --------
-    >>> from topshap.core.standing import KnownStanding
-    >>> standing = KnownStanding(np.arange(3), np.zeros(3))
+    >>> from topshap.core.standing import FittedStanding
+    >>> standing = FittedStanding(np.arange(3), np.zeros(3))
     >>> standing.set(np.array([3.0, 1.0, 0.0]), np.diag([0.5, 0.5, 0.5]))
     >>> round(probability_of_larger_error(standing, 1, 0.0), 4)
     0.0241

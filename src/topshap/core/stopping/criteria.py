@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topshap.core.stopping.criterion import Criterion
 from topshap.core.stopping.rules import GUARANTEES, NEARLY_DONE
@@ -12,9 +12,9 @@ from topshap.core.validation import check_choice, check_delta, check_int, check_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.core.race import Race
     from topshap.core.result import Stopped
     from topshap.core.stopping.rules import Guarantee
+    from topshap.core.stopping.view import RaceView
 
 
 @front_door
@@ -37,15 +37,15 @@ class Budget(Criterion):
     def __post_init__(self) -> None:
         check_int("evaluations", self.evaluations, low=2)
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether it is spent."""
         return race.spent >= self.evaluations
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return the part that is spent."""
         return min(1.0, race.spent / self.evaluations)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "budget"."""
         return "budget"
 
@@ -84,17 +84,17 @@ class Confidence(Criterion):
         check_delta(self.delta)
         check_choice("guarantee", self.guarantee, GUARANTEES)
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether the race is confident."""
         return race.confident
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return about which part of the evaluations that it takes has been spent."""
         if race.confident:
             return 1.0
         return 0.0 if race.rule is None else race.rule.completion(race.standing, race.k)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "confident"."""
         return "confident"
 
@@ -120,15 +120,15 @@ class TimeLimit(Criterion):
     def __post_init__(self) -> None:
         check_positive("seconds", self.seconds)
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether the time is up."""
         return race.seconds >= self.seconds
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return the part of the time that has passed."""
         return min(1.0, race.seconds / self.seconds)
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "time"."""
         return "time"
 
@@ -150,15 +150,15 @@ class Exhausted(Criterion):
     ('exact', 16)
     """
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether all coalitions are known."""
         return race.exhausted
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return the part of all coalitions that is known."""
         return race.evaluations / 2**race.n_players if race.deterministic else 0.0
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
         """Return "exact"."""
         return "exact"
 
@@ -186,8 +186,8 @@ class When(Criterion):
     ('rule', True)
     """
 
-    function: Callable[[Race], bool]
-    progress: Callable[[Race], float] | None = None
+    function: Callable[[Any], bool]
+    progress: Callable[[Any], float] | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -195,11 +195,11 @@ class When(Criterion):
         if self.progress is not None and not callable(self.progress):
             refuse("progress", self.progress, must_be="a function of a race or None")
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return what the function says."""
         return bool(self.function(race))
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return how much of the way is done, as far as that can be said."""
         if self.met(race):
             return 1.0

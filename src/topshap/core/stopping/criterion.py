@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from topshap.core.race import Race
     from topshap.core.result import Stopped
+    from topshap.core.stopping.view import RaceView
 
 
 class Criterion(ABC):
@@ -38,14 +38,14 @@ class Criterion(ABC):
     """
 
     @abstractmethod
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether the race may end. Looked at after every batch, never before the first."""
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return about how much of the way is done, from 0 to 1; 1 exactly if it is met."""
         return 1.0 if self.met(race) else 0.0
 
-    def reason(self, race: Race) -> Stopped:  # noqa: ARG002 - for composites
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - for composites
         """Return what a result says for having ended by this criterion, once it is met."""
         return "rule"
 
@@ -87,15 +87,15 @@ class AnyOf(Criterion):
 
     criteria: tuple[Criterion, ...]
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether one of them is met."""
         return any(criterion.met(race) for criterion in self.criteria)
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return the completion of the one that is furthest."""
         return max(criterion.completion(race) for criterion in self.criteria)
 
-    def reason(self, race: Race) -> Stopped:
+    def reason(self, race: RaceView) -> Stopped:
         """Return the reason of the first that is met."""
         return next((criterion.reason(race) for criterion in self.criteria if criterion.met(race)), "rule")
 
@@ -127,15 +127,15 @@ class AllOf(Criterion):
 
     criteria: tuple[Criterion, ...]
 
-    def met(self, race: Race) -> bool:
+    def met(self, race: RaceView) -> bool:
         """Return whether all of them are met."""
         return all(criterion.met(race) for criterion in self.criteria)
 
-    def completion(self, race: Race) -> float:
+    def completion(self, race: RaceView) -> float:
         """Return the completion of the one that lags behind."""
         return min(criterion.completion(race) for criterion in self.criteria)
 
-    def reason(self, race: Race) -> Stopped:
+    def reason(self, race: RaceView) -> Stopped:
         """Return the reason that they share, "rule" if they differ."""
         reasons = {criterion.reason(race) for criterion in self.criteria}
         return reasons.pop() if len(reasons) == 1 else "rule"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtim
 
 import numpy as np
 
-from topshap.core.standing import MeanStanding
 from topshap.core.validation import check_delta, check_int, check_real, front_door
 from topshap.statistics.normal_intervals import clt_interval
 
@@ -72,8 +71,8 @@ class SeparatedBorder:
     --------
     A standing of its own: two players, of whom the first is ahead by at least -0.05.
 
-    >>> from topshap.core.standing import KnownStanding
-    >>> class Bounded(KnownStanding):
+    >>> from topshap.core.standing import FittedStanding
+    >>> class Bounded(FittedStanding):
     ...     def worst_bound(self):
     ...         return -0.05
     >>> standing = Bounded(np.arange(2), np.array([0.2, 0.1]))
@@ -144,7 +143,7 @@ class OverlappingIntervals:
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the intervals of the top k and the rest overlap by at most epsilon."""
-        if isinstance(standing, MeanStanding) and standing.counts.min() < self.min_samples:
+        if part_sampled(standing, self.min_samples) < 1.0:
             return False
         if k == standing.n_players:
             return True
@@ -166,8 +165,9 @@ class OverlappingIntervals:
 
 
 def part_sampled(standing: Standing, min_samples: int) -> float:
-    """Return which part of its least number of samples the player with the fewest has, 1 if no samples are counted."""
-    return min(1.0, standing.counts.min() / min_samples) if isinstance(standing, MeanStanding) else 1.0
+    """Return the smallest sample count as a fraction of `min_samples`, at most 1; 1 where samples are not counted."""
+    counts = standing.counts
+    return 1.0 if counts is None else min(1.0, float(counts.min()) / min_samples)
 
 
 def border_completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:

@@ -1,0 +1,44 @@
+"""What a criterion sees of a race."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from topshap.core.ledger import Counting
+    from topshap.core.standing import Standing
+    from topshap.core.stopping.rules import StoppingRule
+
+
+class RaceView(Protocol):
+    """The part of a `topshap.Race` that criteria look at."""
+
+    n_players: int
+    k: int
+    counting: Counting
+    deterministic: bool
+    rule: StoppingRule | None
+
+    @property
+    def spent(self) -> int:
+        """The part of the budget that is spent."""
+
+    @property
+    def evaluations(self) -> int:
+        """The number of distinct coalitions that have been paid for."""
+
+    @property
+    def seconds(self) -> float:
+        """The time since the race was made."""
+
+    @property
+    def confident(self) -> bool:
+        """Whether the current top k is good enough by the race's rule."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the value of every coalition is known."""
+
+    @property
+    def standing(self) -> Standing:
+        """Estimates, standard errors and ranking at the moment."""
