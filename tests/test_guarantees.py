@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import topshap
-from topshap.algorithms import ALGORITHMS, Algorithm
+from topshap.algorithms import ALGORITHMS, Algorithm, Round
 from topshap.core.errors import GameError, ParameterError
 from topshap.core.standing import FittedStanding
 from topshap.core.stopping import GUARANTEES, SeparatedBorder
@@ -27,19 +27,19 @@ class Bounds(Algorithm):
     name = "bounds"
     guarantees = GUARANTEES
 
-    def standing(self, task):
-        self.task = task
-        return Bounded(task.tie_order, np.zeros(task.n))
+    def standing(self, problem):
+        self.problem = problem
+        return Bounded(problem.tie_order, np.zeros(problem.n))
 
-    def rounds(self, task, standing):
-        for size in range(1, task.n):
-            values = yield np.arange(task.n)[None] < size
-            if len(values) == 0:
-                return
-            standing.bound += 0.1
+    def rounds(self, problem, standing):
+        def add(values):
+            standing.bound += 0.1 * len(values)
 
-    def stopping_rule(self, task):
-        return SeparatedBorder(task.epsilon, task.guarantee)
+        for size in range(1, problem.n):
+            yield Round(np.arange(problem.n)[None] < size, add)
+
+    def stopping_rule(self, problem):
+        return SeparatedBorder(problem.epsilon, problem.guarantee)
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
@@ -47,14 +47,16 @@ def test_the_algorithm_is_told_what_its_answer_has_to_rest_on(guarantee):
     algorithm = Bounds()
     options = {"epsilon": 0.25, "delta": 0.2, "guarantee": guarantee, "value_range": [0, 5]}
     topshap.identify(GAME, k=2, algorithm=algorithm, **options)
-    task = algorithm.task
-    assert (task.epsilon, task.delta, task.guarantee, task.value_range) == (0.25, 0.2, guarantee, (0.0, 5.0))
+    problem = algorithm.problem
+    assert (problem.epsilon, problem.delta, problem.guarantee) == (0.25, 0.2, guarantee)
+    assert problem.value_range == (0.0, 5.0)
 
 
 def test_a_race_for_a_fixed_budget_promises_nothing():
     algorithm = Bounds()
     topshap.identify(GAME, k=2, algorithm=algorithm, budget=8, delta=0.2)
-    assert (algorithm.task.epsilon, algorithm.task.delta, algorithm.task.value_range) == (None, None, None)
+    problem = algorithm.problem
+    assert (problem.epsilon, problem.delta, problem.value_range) == (None, None, None)
 
 
 def test_a_race_with_bounds_stops_as_soon_as_they_are_at_least_minus_epsilon():

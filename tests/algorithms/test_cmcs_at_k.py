@@ -27,7 +27,7 @@ def counts_after(game, k, budget, algorithm):
 def test_the_pair_has_the_lowest_lower_bound_above_and_the_highest_upper_bound_below_the_border():
     standing = MeanStanding(np.arange(5), 0.0, pairs=True)
     spread = np.array([[-1.0], [1.0]]) * [0.1, 3.0, 0.1, 0.1, 4.0]
-    standing.add_rounds(np.array([9.0, 8.0, 7.0, 3.0, 2.0]) + spread)
+    standing.add(np.array([9.0, 8.0, 7.0, 3.0, 2.0]) + spread)
     assert closest_across_border(standing, 3, 0.05) == (1, 4)
     assert closest_across_border(standing, 4, 0.05) == (1, 4)
     assert closest_across_border(standing, 1, 0.05) == (0, 1)
@@ -35,7 +35,7 @@ def test_the_pair_has_the_lowest_lower_bound_above_and_the_highest_upper_bound_b
 
 def test_a_player_whose_error_is_not_known_is_the_closest():
     standing = MeanStanding(np.arange(4), 0.0, pairs=True)
-    standing.add_rounds(np.array([[9.0, 8.0, 3.0], [9.1, 8.1, 3.1]]), np.array([0, 1, 3]))
+    standing.add(np.array([[9.0, 8.0, 3.0], [9.1, 8.1, 3.1]]), np.array([0, 1, 3]))
     assert closest_across_border(standing, 2, 0.05)[1] == 2
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap.algorithms import ALGORITHMS, Enumeration, make
-from topshap.core import algorithm as base
+from topshap.core import rounds as core_rounds
 from topshap.core.coalitions import to_ids
 from topshap.games import AdditiveGame, TableGame
 from topshap.reference.exact import shapley_values
@@ -290,7 +290,7 @@ def test_the_largest_batch_allowed_does_not_change_the_result(random_game, monke
     """
     game, options = random_game(9), {"k": 3, "budget": 250, "algorithm": algorithm, "counting": counting}
     whole = topshap.identify(game, random_state=0, **options)
-    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 9 * rows)
+    monkeypatch.setattr(core_rounds, "MAX_BATCH_BYTES", 9 * rows)
     cut = topshap.identify(game, random_state=0, **options)
     np.testing.assert_array_equal(cut.players, whole.players)
     np.testing.assert_array_equal(cut.estimates, whole.estimates)
@@ -300,7 +300,7 @@ def test_the_largest_batch_allowed_does_not_change_the_result(random_game, monke
 @every_algorithm
 def test_no_batch_is_larger_than_allowed(monkeypatch, counted, algorithm):
     game = counted(AdditiveGame(np.arange(40) % 7))
-    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 40 * 16)
+    monkeypatch.setattr(core_rounds, "MAX_BATCH_BYTES", 40 * 16)
     topshap.identify(game, k=5, budget=41 * 33, algorithm=algorithm, random_state=0)
     assert max(batch.nbytes for batch in game.batches) <= 40 * 16
     assert sum(len(batch) for batch in game.batches) == 41 * 33
@@ -342,7 +342,7 @@ def test_enumeration_gives_equal_shares_when_its_budget_does_not_suffice(random_
 
 
 def test_enumeration_asks_in_batches_of_bounded_size(random_game, counted, monkeypatch):
-    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 6 * 10)
+    monkeypatch.setattr(core_rounds, "MAX_BATCH_BYTES", 6 * 10)
     game = counted(random_game(6))
     top = topshap.identify(game, k=2, budget=64)
     assert (top.stopped, max(map(len, game.batches))) == ("exact", 10)

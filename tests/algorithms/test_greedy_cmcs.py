@@ -17,7 +17,7 @@ from topshap.games import AdditiveGame, TableGame
 def standing_of(samples):
     samples = np.array(samples, dtype=float)
     standing = MeanStanding(np.arange(samples.shape[1]), samples.sum(axis=1).mean(), pairs=True)
-    standing.add_rounds(samples)
+    standing.add(samples)
     return standing
 
 
@@ -44,7 +44,7 @@ def test_the_doubt_about_a_pair_is_the_normal_probability_of_the_other_order():
 def test_only_rounds_that_both_players_shared_count():
     shared = np.random.default_rng(0).normal([1.0, 0.0], 1.0, size=(12, 2))
     standing = standing_of(shared)
-    standing.add_rounds(np.full((30, 1), 50.0), np.array([1]))
+    standing.add(np.full((30, 1), 50.0), np.array([1]))
     difference = shared[:, 1] - shared[:, 0]
     z = math.sqrt(12) * difference.mean() / difference.std(ddof=1)
     wrong = probability_of_wrong_order(standing, np.array([0]), np.array([1]))

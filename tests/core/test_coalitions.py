@@ -81,7 +81,7 @@ def test_anchors_of_one_size_are_equally_likely():
 def test_drawing_one_by_one_or_many_at_a_time_gives_the_same_anchors(n, count, seed):
     together = co.draw_anchors(count, n, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
-    np.testing.assert_array_equal(np.stack(list(islice(co.anchors_one_by_one(n, rng), count))), together)
+    np.testing.assert_array_equal(np.stack(list(islice(co.anchors(n, rng), count))), together)
     rng = np.random.default_rng(seed)
     np.testing.assert_array_equal(np.concatenate([co.draw_anchors(1, n, rng) for _ in range(count)]), together)
 

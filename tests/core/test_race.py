@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topshap
-from topshap.algorithms import ALGORITHMS, CMCS, Algorithm
+from topshap.algorithms import ALGORITHMS, CMCS, Algorithm, Round
 from topshap.core.coalitions import keys
 from topshap.core.errors import GameError, ParameterError, RaceError, TopshapError
-from topshap.core.options import default_budget
-from topshap.core.standing import MeanStanding
+from topshap.core.limits import default_budget
 
 
 def finish(race, game):
@@ -197,23 +196,25 @@ def test_without_a_budget_there_are_fifty_evaluations_a_player_or_all_coalitions
 
 
 class Stubborn(Algorithm):
-    """Does not notice that the budget has ended inside its batch."""
+    """Yields the same round without end, and notes the values that it gets."""
 
     name = "stubborn"
 
-    def standing(self, task):
-        return MeanStanding(task.tie_order, task.gain, pairs=False)
+    def __init__(self):
+        self.got = []
 
-    def rounds(self, task, standing):
+    def standing(self, problem):
+        return problem.mean_standing()
+
+    def rounds(self, problem, standing):
         while True:
-            yield np.eye(task.n, dtype=bool)
+            yield Round(np.eye(problem.n, dtype=bool), lambda values: self.got.append(len(values)))
 
 
-def test_an_algorithm_that_goes_on_after_the_budget_has_ended_is_stopped(random_game):
-    race = topshap.Race(5, 2, budget=4, algorithm=Stubborn())
-    with pytest.raises(RaceError, match="stubborn asked for more after the budget had ended"):
-        finish(race, random_game(5))
-    assert race.evaluations == 4
+def test_an_algorithm_gets_what_the_budget_allows_and_is_not_resumed_after_it(random_game):
+    algorithm = Stubborn()
+    top = finish(topshap.Race(5, 2, budget=4, algorithm=algorithm), random_game(5))
+    assert (top.evaluations, top.stopped, algorithm.got) == (4, "budget", [2])
 
 
 class OneRound(Algorithm):
@@ -221,12 +222,12 @@ class OneRound(Algorithm):
 
     name = "one-round"
 
-    def standing(self, task):
-        return MeanStanding(task.tie_order, task.gain, pairs=False)
+    def standing(self, problem):
+        return problem.mean_standing(pairs=False)
 
-    def rounds(self, task, standing):
-        values = yield np.asfortranarray(np.eye(task.n, dtype=bool))
-        standing.add_rounds((values - task.empty)[None])
+    def rounds(self, problem, standing):
+        rows = np.asfortranarray(np.eye(problem.n, dtype=bool))
+        yield Round(rows, lambda values: standing.add(values - problem.empty))
 
 
 def test_an_algorithm_of_ones_own_runs_by_its_object_and_is_named_in_the_result():

@@ -14,13 +14,13 @@ def mean_standing(n, gain=6.0, *, pairs=True, tie_order=None):
 
 def with_samples(samples, **options):
     standing = mean_standing(np.shape(samples)[1], **options)
-    standing.add_rounds(np.array(samples, dtype=float))
+    standing.add(np.array(samples, dtype=float))
     return standing
 
 
 def test_a_player_never_sampled_is_worth_its_share_of_the_gain_and_has_no_known_error():
     standing = mean_standing(3, gain=6.0)
-    standing.add_rounds(np.array([[1.0], [4.0]]), np.array([1]))
+    standing.add(np.array([[1.0], [4.0]]), np.array([1]))
     np.testing.assert_array_equal(standing.estimates, [2.0, 2.5, 2.0])
     np.testing.assert_array_equal(np.isnan(standing.std_errors), [True, False, True])
 
@@ -47,7 +47,7 @@ def test_rounds_that_are_not_shared_add_no_covariance():
     rng = np.random.default_rng(0)
     shared, alone = rng.normal(size=(30, 2)) + rng.normal(size=(30, 1)), rng.normal(size=(50, 1))
     standing = with_samples(shared)
-    standing.add_rounds(alone, np.array([1]))
+    standing.add(alone, np.array([1]))
     covariance = standing.covariance()
     variances = standing.variances()
     per_round = (variances[0] + variances[1] - (shared[:, 1] - shared[:, 0]).var(ddof=1)) / 2
@@ -59,7 +59,7 @@ def test_there_is_no_covariance_while_a_player_was_sampled_less_than_twice():
     standing = with_samples([[1.0, 2.0], [3.0, 5.0]])
     assert standing.covariance() is not None
     lonely = mean_standing(3)
-    lonely.add_rounds(np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([0, 1]))
+    lonely.add(np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([0, 1]))
     assert lonely.covariance() is None
 
 
@@ -76,7 +76,7 @@ def test_errors_kept_up_to_date_are_those_computed_anew():
     for step in range(200):
         i, j = rng.choice(5, 2, replace=False).tolist()
         draw = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0])
-        standing.add_compared([draw[i] * (1 + 2 * (step == 120)), draw[j]], (i, j))
+        standing.add_few([draw[i] * (1 + 2 * (step == 120)), draw[j]], (i, j))
         kept = standing.std_errors.copy()
         standing._errors = None
         np.testing.assert_allclose(kept, standing.std_errors, rtol=1e-12)
@@ -137,7 +137,7 @@ def test_comparing_two_players_is_a_round_of_these_two():
     rng = np.random.default_rng(0)
     compared, in_rounds = mean_standing(3), mean_standing(3)
     for samples in rng.normal(size=(15, 2)):
-        compared.add_compared(samples.tolist(), (2, 0))
+        compared.add_few(samples.tolist(), (2, 0))
         in_rounds.pairs.add(samples[None], np.array([2, 0]))
     np.testing.assert_array_equal(compared.counts, [15, 0, 15])
     np.testing.assert_allclose(compared.estimates, in_rounds.estimates)
@@ -149,7 +149,7 @@ def test_comparing_two_players_is_a_round_of_these_two():
 @pytest.mark.parametrize("paid_for", [0, 1])
 def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(paid_for):
     standing = mean_standing(3)
-    standing.add_compared([4.0, 1.0][:paid_for], (2, 0))
+    standing.add_few([4.0, 1.0][:paid_for], (2, 0))
     np.testing.assert_array_equal(standing.counts, [0, 0, paid_for])
     assert not standing.pairs.count.any()
 

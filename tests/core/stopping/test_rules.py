@@ -36,7 +36,7 @@ def test_the_bounds_are_normal_around_the_estimates():
 
 def test_the_bounds_of_a_player_whose_error_is_not_known_are_infinite():
     standing = MeanStanding(np.arange(2), 1.0, pairs=False)
-    standing.add_rounds(np.array([[1.0], [2.0]]), np.array([0]))
+    standing.add(np.array([[1.0], [2.0]]), np.array([0]))
     lower, upper = clt_interval(standing, 0.05)
     assert np.isfinite([lower[0], upper[0]]).all()
     assert (lower[1], upper[1]) == (-np.inf, np.inf)
@@ -64,10 +64,10 @@ def test_any_player_of_the_rest_may_keep_it_from_stopping():
 def test_it_does_not_stop_before_everyone_was_sampled_often_enough():
     rule = OverlappingIntervals(1.0, 0.05, min_samples=5)
     standing = MeanStanding(np.arange(2), 10.0, pairs=False)
-    standing.add_rounds(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
+    standing.add(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
     assert not rule(standing, 1)
     assert not rule(standing, 2)
-    standing.add_rounds(np.array([[10.0, 0.0]]))
+    standing.add(np.array([[10.0, 0.0]]))
     assert rule(standing, 1)
     assert rule(standing, 2)
 
@@ -187,10 +187,10 @@ def test_the_credible_rule_is_never_met_while_an_error_is_not_known():
 def test_the_credible_rule_waits_until_everyone_was_sampled_often_enough():
     rule = Credible(1.0, 0.05, min_samples=5)
     standing = MeanStanding(np.arange(2), 10.0, pairs=True)
-    standing.add_rounds(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
+    standing.add(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
     assert not rule(standing, 1)
     assert rule.completion(standing, 1) == pytest.approx(0.8)
-    standing.add_rounds(np.array([[10.0, 0.0]]))
+    standing.add(np.array([[10.0, 0.0]]))
     assert rule(standing, 1)
 
 
@@ -198,7 +198,7 @@ def test_without_a_covariance_estimates_count_as_independent():
     with_pairs, without = (MeanStanding(np.arange(2), 1.0, pairs=pairs) for pairs in (True, False))
     samples = np.random.default_rng(0).normal(size=(40, 2))
     for standing in (with_pairs, without):
-        standing.add_rounds(samples)
+        standing.add(samples)
     covariance = np.diag(np.var(samples, axis=0, ddof=1)) / 40
     expected = probability_of_larger_error(correlated(samples.mean(axis=0), covariance), 1, 0.0)
     assert probability_of_larger_error(without, 1, 0.0) == pytest.approx(expected)
@@ -255,7 +255,7 @@ def standings(draw):
         return Bounded(estimates, -np.inf if kind == "unbounded" else rng.normal() * scale)
     if kind == "samples":
         standing = MeanStanding(np.arange(n), scale, pairs=bool(rng.integers(2)))
-        standing.add_rounds(estimates + scale * rng.integers(0, 2, (int(rng.integers(0, 80)), n)))
+        standing.add(estimates + scale * rng.integers(0, 2, (int(rng.integers(0, 80)), n)))
         return standing
     return known(estimates, np.full(n, np.nan) if kind == "unknown" else rng.uniform(0, scale, n))
 
