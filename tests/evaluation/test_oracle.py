@@ -20,7 +20,7 @@ import topshap
 from topshap import Oracle, Store
 from topshap.core.coalitions import keys
 from topshap.core.errors import EvaluationError, GameError, ParameterError, StoreError, TopshapError
-from topshap.evaluation.batches import cut
+from topshap.evaluation.batches import split_batch
 from topshap.games import per_coalition
 
 N = 10
@@ -164,7 +164,7 @@ def test_a_large_game_is_sent_to_processes():
     most_bytes=st.integers(1, 5000),
 )
 def test_batches_are_in_order_none_too_large_and_no_worker_idle(rows, n, workers, size, most_bytes):
-    batches = cut(rows, n, workers=workers, batch_size=size, max_batch_bytes=most_bytes)
+    batches = split_batch(rows, n, workers=workers, batch_size=size, max_batch_bytes=most_bytes)
     assert [row for batch in batches for row in batch] == list(range(rows))
     most = min(max(1, most_bytes // n), size or rows)
     assert all(1 <= len(batch) <= most for batch in batches)
@@ -279,35 +279,6 @@ def test_two_rows_that_are_the_same_are_paid_once(store):
     np.testing.assert_array_equal(oracle(rows[::-1]), additive(rows[::-1]))
     assert len(game.asked) == N
     store.close()
-
-
-def test_a_race_of_your_own_asks_only_for_what_the_store_does_not_know(store):
-    run(store=store, budget=100, algorithm="cmcs")
-    race = topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store)
-    asked = 0
-    while not race.done:
-        rows = race.ask()
-        asked += len(rows)
-        race.tell(additive(rows))
-    same(race.result(), run(algorithm="cmcs"))
-    assert asked == 50
-    assert topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store).done
-    store.close()
-
-
-def test_what_a_store_knows_is_held_to_the_value_range_too(store):
-    run(store=store, algorithm="cmcs")
-    with pytest.raises(GameError, match="must lie in the stated value_range"):
-        topshap.Race(N, 3, budget=150, algorithm="cmcs", random_state=0, store=store, value_range=(0.0, 1.0))
-    with pytest.raises(GameError, match="must lie in the stated value_range"):
-        run(store=store, algorithm="cmcs", value_range=(0.0, 1.0))
-    store.close()
-
-
-@pytest.mark.parametrize("wrong", ["run.db", 3, Store("run.db")])
-def test_a_race_needs_a_store_with_a_name(wrong):
-    with pytest.raises(ParameterError, match="'store' parameter of Race must be a Store with a name"):
-        topshap.Race(4, 2, store=wrong)
 
 
 # Noise.
@@ -475,8 +446,8 @@ def test_an_oracle_is_a_game_like_any_other():
     assert pickle.loads(pickle.dumps(oracle)).options.retries == 5
 
 
-def test_importing_topshap_brings_no_joblib_and_no_tenacity():
-    heavy = "{'joblib', 'tenacity', 'cloudpickle', 'tqdm', 'pandas', 'asyncio', 'typer'}"
+def test_importing_topshap_imports_no_joblib_and_no_asyncio():
+    heavy = "{'joblib', 'cloudpickle', 'tqdm', 'pandas', 'asyncio', 'typer'}"
     code = f"import sys, topshap; found = {heavy} & sys.modules.keys(); assert not found, found"
     subprocess.run([sys.executable, "-c", code], check=True)
 

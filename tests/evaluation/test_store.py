@@ -345,8 +345,8 @@ def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_
 WRITER = """
 import os, sys, numpy as np
 from topshap import Store
-from topshap.coalitions import from_ids
-from topshap.oracle.identity import Identity
+from topshap.core.coalitions import from_ids
+from topshap.evaluation.store.identity import Identity
 store = Store(sys.argv[1])
 store.open(Identity("a" * 64, 10))
 for start in range(0, 300, 50):
