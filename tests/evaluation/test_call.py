@@ -3,8 +3,8 @@
 import logging
 import pickle
 import random
+import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -45,6 +45,15 @@ def test_a_call_that_fails_is_made_again_as_often_as_was_said(caplog):
     np.testing.assert_array_equal(values, np.arange(8.0))
     assert (failures, game.calls) == ([], 4)
     assert sum("no answer" in message for message in caplog.messages) == 3
+
+
+def test_three_retries_are_four_attempts_without_any_other_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tenacity", None)
+    game = Flaky(10)
+    _, ((_, error),) = evaluate(game, from_ids(np.arange(1), 3), CallPolicy(retries=3, backoff=0.0))
+    assert game.calls == 4
+    assert not hasattr(error, "__notes__")
+    assert "in 4 attempts" in str(error_for(np.array([True]), error, QUICK))
 
 
 def test_without_retries_there_is_one_attempt():
@@ -219,17 +228,18 @@ def test_numpy_error_settings_hold_within_a_time_limit():
 
 def test_a_call_that_hangs_has_failed_and_the_others_are_had():
     release = threading.Event()
+    hung = []
 
     def game(rows):
         if 5 in to_ids(rows):
+            hung.append(len(rows))
             release.wait()
         return ids(rows)
 
-    start = time.monotonic()
     policy = CallPolicy(retries=1, timeout=0.05, backoff=0.0)
     values, ((row, error),) = evaluate(game, from_ids(np.arange(8), 3), policy)
     release.set()
-    assert time.monotonic() - start < 0.05 * 20
+    assert hung == [8, 8, 4, 2, 1, 1]
     assert row == 5
     assert isinstance(error, TimeoutError)
     assert "within 0.05 s" in str(error)
@@ -245,12 +255,11 @@ def test_a_game_that_always_hangs_is_given_up_within_the_stated_time():
         release.wait()
 
     policy = CallPolicy(retries=2, timeout=0.02, backoff=0.01)
-    start = time.monotonic()
     _, failures = evaluate(game, from_ids(np.arange(256), 8), policy)
     release.set()
     assert len(failures) == MAX_HANGS
     assert len(calls) * 0.02 <= policy.max_seconds(256)
-    assert time.monotonic() - start < 10.0
+    assert len(calls) < 20
 
 
 # What is raised.

@@ -144,17 +144,20 @@ def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_pa
 
 
 def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
+    log = tmp_path / "killed"
+
     def worth(row):
         if row.tolist() == [True, True, False, False, True, False]:
+            with log.open("a") as file:
+                file.write("x\n")
             os.kill(os.getpid(), signal.SIGKILL)
         return float(row.sum())
 
     game = per_coalition(worth, player_names=list("abcdef"))
     store = Store(tmp_path / "run.db", game="poison-v1")
-    start = time.monotonic()
     with pytest.raises(EvaluationError, match=r"\{a, b, e\} could not be evaluated: its worker was lost every time"):
         topshap.identify(Oracle(game, n_jobs=2, store=store), k=2, budget=64)
-    assert time.monotonic() - start < 60
+    assert 1 < len(log.read_text().split()) < 10
     assert store.info().evaluations == 63
     store.close()
 

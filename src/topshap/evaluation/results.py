@@ -58,6 +58,9 @@ def _one_by_one(answer: Any, count: int) -> list[Any]:
     if isinstance(answer, np.ma.MaskedArray) and answer.shape == (count,):
         masked = np.ma.getmaskarray(answer)
         return [None if hidden else single for single, hidden in zip(answer.data, masked, strict=True)]
-    if isinstance(answer, str | bytes | dict) or not hasattr(answer, "__len__") or not hasattr(answer, "__iter__"):
+    if isinstance(answer, str | bytes | dict):
         return []
-    return list(answer) if len(answer) == count else []
+    try:
+        return list(answer) if len(answer) == count else []
+    except TypeError:  # a number, an array without dimensions, a generator
+        return []
