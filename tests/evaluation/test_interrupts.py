@@ -15,41 +15,42 @@ def press():
     signal.raise_signal(signal.SIGINT)
 
 
+def step(undivided, *actions):
+    """Take some actions in one undivided step."""
+    with undivided:
+        for action in actions:
+            action()
+
+
 def test_a_step_is_finished_before_ctrl_c_takes_effect():
-    steps = []
+    taken = []
     with deferred_interrupts() as undivided:
         for _ in range(2):
-            with pytest.raises(KeyboardInterrupt), undivided:
-                press()
-                steps.append("whole")
-        with undivided:
-            steps.append("not pressed again")
-    assert steps == ["whole", "whole", "not pressed again"]
+            with pytest.raises(KeyboardInterrupt):
+                step(undivided, press, lambda: taken.append("whole"))
+        step(undivided, lambda: taken.append("not pressed again"))
+    assert taken == ["whole", "whole", "not pressed again"]
 
 
 def test_pressed_twice_it_does_not_wait():
     with deferred_interrupts() as undivided:
-        with pytest.raises(KeyboardInterrupt), undivided:
-            press()
-            press()
-            pytest.fail("it has waited")
-        with undivided:
-            pass  # nothing is left over
+        with pytest.raises(KeyboardInterrupt):
+            step(undivided, press, press, lambda: pytest.fail("it has waited"))
+        step(undivided)  # nothing is left over
 
 
 def test_between_two_steps_it_takes_effect_at_once():
-    with deferred_interrupts(), pytest.raises(KeyboardInterrupt):
-        press()
-        pytest.fail("it has waited")
+    with deferred_interrupts() as undivided:
+        step(undivided)
+        with pytest.raises(KeyboardInterrupt):
+            press()
 
 
 def test_an_error_in_a_step_comes_through():
     with deferred_interrupts() as undivided:
-        with pytest.raises(ZeroDivisionError), undivided:
-            press()
-            raise ZeroDivisionError
-        with undivided:
-            pass
+        with pytest.raises(ZeroDivisionError):
+            step(undivided, press, lambda: 1 / 0)
+        step(undivided)
 
 
 def test_the_usual_handler_is_back_afterwards():
@@ -58,46 +59,49 @@ def test_the_usual_handler_is_back_afterwards():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_handler_of_an_application_stays(monkeypatch):
+@pytest.fixture
+def ignored():
+    """Return a handler that does nothing but count, and restore the usual one afterwards."""
     pressed = []
 
     def handler(number, frame):
         pressed.append(number)
 
-    signal.signal(signal.SIGINT, handler)
-    try:
-        with deferred_interrupts() as undivided, undivided:
-            press()
-            assert pressed == [signal.SIGINT]
-            assert signal.getsignal(signal.SIGINT) is handler
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    handler.pressed = pressed
+    yield handler
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_a_handler_installed_during_the_run_stays():
-    def handler(number, frame):
-        """Do nothing."""
+def test_the_handler_of_an_application_stays(ignored):
+    signal.signal(signal.SIGINT, ignored)
+    with deferred_interrupts() as undivided:
+        step(undivided, press)
+        assert signal.getsignal(signal.SIGINT) is ignored
+    assert ignored.pressed == [signal.SIGINT]
 
-    try:
-        with deferred_interrupts():
-            signal.signal(signal.SIGINT, handler)
-        assert signal.getsignal(signal.SIGINT) is handler
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def test_a_handler_installed_during_the_run_stays(ignored):
+    with deferred_interrupts():
+        signal.signal(signal.SIGINT, ignored)
+    assert signal.getsignal(signal.SIGINT) is ignored
 
 
 def test_a_run_within_a_run_defers_too():
-    steps = []
-    with deferred_interrupts(), deferred_interrupts() as inner:
-        with pytest.raises(KeyboardInterrupt), inner:
+    taken = []
+
+    def inner_run():
+        with deferred_interrupts():
             press()
-            steps.append("whole")
+
+    with deferred_interrupts() as outer:
+        with deferred_interrupts() as inner:
+            with pytest.raises(KeyboardInterrupt):
+                step(inner, press, lambda: taken.append("inner"))
+            with pytest.raises(KeyboardInterrupt):
+                press()
         with pytest.raises(KeyboardInterrupt):
-            press()
-    with deferred_interrupts() as outer, pytest.raises(KeyboardInterrupt), outer, deferred_interrupts():
-        press()
-        steps.append("whole outside")
-    assert steps == ["whole", "whole outside"]
+            step(outer, inner_run, lambda: taken.append("outer"))
+    assert taken == ["inner", "outer"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -105,8 +109,8 @@ def test_in_another_thread_nothing_is_changed():
     seen = []
 
     def run():
-        with deferred_interrupts() as undivided, undivided:
-            seen.append(signal.getsignal(signal.SIGINT))
+        with deferred_interrupts() as undivided:
+            step(undivided, lambda: seen.append(signal.getsignal(signal.SIGINT)))
 
     thread = threading.Thread(target=run)
     thread.start()
