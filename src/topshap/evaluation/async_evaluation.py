@@ -56,7 +56,7 @@ def coroutine_of(game: Any) -> AsyncCall:
 
 async def _awaited(answer: Any, game: Any) -> Any:
     if not inspect.isawaitable(answer):
-        refuse("game", game, must_be="an async function; for others there is identify")
+        refuse("game", game, must_be="an async function; use identify for other games")
     return await answer
 
 

@@ -219,7 +219,7 @@ def _as_store(store: Any, game: Game) -> Store | None:
     if store.game is None and getattr(game, "fingerprint", None) is None:
         must_be = (
             "a Store with a name for the game, Store(path, game='my-game-v1'), since the game has no attribute "
-            "'fingerprint' by which its file could be told from that of another"
+            "'fingerprint' that identifies it"
         )
         refuse("store", str(store.path), must_be=must_be)
     return store
