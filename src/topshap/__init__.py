@@ -20,7 +20,7 @@ from topshap.core.errors import (
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.entrypoints import aidentify, identify
-from topshap.evaluation import Oracle, Store
+from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.explainer import Explainer
 from topshap.interop.json import load
 from topshap.reference import exact, metrics, theory
@@ -56,6 +56,7 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreWarning",
+    "StoredRace",
     "TopK",
     "TopKSelector",
     "TopshapError",

@@ -12,7 +12,7 @@ from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
 from topshap.evaluation import Oracle
-from topshap.evaluation.interrupts import undivided
+from topshap.evaluation.interrupts import deferred_interrupts
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
@@ -184,12 +184,12 @@ async def aidentify(
         if bar is not None:
             session.on_arrival = bar.arrived
         while not race.done:
-            values = await async_evaluation.evaluate(session, oracle.game, race.ask(), concurrency)
-            # In a thread, since what an algorithm makes of the values may take longer than an event loop should wait.
+            values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
+            # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
             await asyncio.to_thread(race.tell, values)
             if bar is not None:
                 bar.told()
-            if says_stop(callback, race):
+            if callback is not None and _ends_run(callback, race):
                 break
     return race.result()
 
@@ -202,7 +202,7 @@ def _race_for(
         refuse("callback", callback, must_be="a function of the race or None")
     n = resolve_n_players(oracle, n_players)
     if options.get("player_names") is None:
-        options["player_names"] = getattr(oracle.game, "player_names", None)
+        options["player_names"] = oracle.player_names
     return Race(n, k, deterministic=oracle.deterministic, **options)
 
 
@@ -212,17 +212,17 @@ def as_oracle(
     n_jobs: int | None = None,
     store: Store | str | os.PathLike[str] | None = None,
 ) -> Oracle:
-    """Return a game as an oracle, with the options that are given on top of its own."""
+    """Return a game as an oracle; the options given here replace those of an oracle."""
     if not isinstance(game, Oracle):
         return Oracle(game, n_jobs=n_jobs, store=store)
     given = {name: value for name, value in (("n_jobs", n_jobs), ("store", store)) if value is not None}
     return game.with_options(**given) if given else game
 
 
-def says_stop(callback: Callable[[Race], object] | None, race: Race) -> bool:
-    """Return whether there is a callback and it says that the race is to end."""
-    said = None if callback is None else callback(race)
-    return isinstance(said, bool | np.bool_) and bool(said)
+def _ends_run(callback: Callable[[Race], object], race: Race) -> bool:
+    """Call the callback and return whether it ends the run; only True does, not any true value."""
+    answer = callback(race)
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _is_async_game(game: Any) -> bool:
@@ -231,18 +231,19 @@ def _is_async_game(game: Any) -> bool:
 
 
 def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
-    """Let the oracle answer what the race asks until it is over or the callback ends it."""
+    """Evaluate the coalitions that the race asks for until it is over or the callback ends it."""
     with (
         view(race, progress) as bar,
         oracle.run(race.n_players, race.player_names) as evaluate,
+        deferred_interrupts() as undivided,
     ):
         if bar is not None:
             evaluate.on_arrival = bar.arrived
         while not race.done:
-            values = evaluate(race.ask())
-            with undivided():
+            values = evaluate(race.pending)
+            with undivided:
                 race.tell(values)
             if bar is not None:
                 bar.told()
-            if says_stop(callback, race):
+            if callback is not None and _ends_run(callback, race):
                 return

@@ -1,7 +1,7 @@
 """aidentify: coroutines, many at a time, in order, and a store that is whole after a cancellation."""
 
 import asyncio
-import time
+import sys
 
 import numpy as np
 import pytest
@@ -74,13 +74,19 @@ def test_a_coroutine_of_one_coalition_and_batches_of_several():
 
 
 def test_calls_are_under_way_together():
+    waiting = []
+    all_waiting = asyncio.Event()
+
     async def worth(row):
-        await asyncio.sleep(0.05)
+        if 0 < row.sum() < N:
+            waiting.append(1)
+            if len(waiting) == 78:  # all but the first batch, the empty and the grand coalition
+                all_waiting.set()
+            await asyncio.wait_for(all_waiting.wait(), timeout=60.0)
         return float(row.sum())
 
-    start = time.monotonic()
     arun(per_coalition(worth, n_players=N), concurrency=80, algorithm="kernelshap")
-    assert time.monotonic() - start < 80 * 0.05 / 2
+    assert len(waiting) == 78
 
 
 def test_nothing_is_paid_twice(tmp_path):
@@ -125,6 +131,28 @@ def test_calls_that_fail_are_made_again():
 
     top = arun(Oracle(per_coalition(worth, n_players=N), backoff=0.0))
     assert top.evaluations == 80 < len(calls)
+
+
+def test_three_retries_are_four_attempts_without_any_other_package(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "tenacity", None)
+    waits, sleep = [], asyncio.sleep
+
+    def quick(seconds):
+        waits.append(seconds)
+        return sleep(0)
+
+    monkeypatch.setattr("topshap.evaluation.async_evaluation.asyncio.sleep", quick)
+    calls = []
+
+    async def worth(row):
+        calls.append(1)
+        raise ConnectionError("no answer")
+
+    with pytest.raises(EvaluationError, match="in 4 attempts: ConnectionError: no answer"):
+        arun(Oracle(per_coalition(worth, n_players=N), retries=3, backoff=1.0), concurrency=1)
+    assert len(calls) == 4 + 1  # the second coalition has one attempt, since the first has failed
+    assert [int(np.log2(wait)) for wait in waits] == [0, 1, 2]
+    assert [message[:14] for message in caplog.messages] == ["attempt 1 of 4", "attempt 2 of 4", "attempt 3 of 4"]
 
 
 def test_what_fails_for_good_is_named_after_all_others_are_stored(tmp_path):

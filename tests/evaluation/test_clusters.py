@@ -136,7 +136,7 @@ def test_dask_takes_a_vectorised_game_and_faults_come_back(dask, tmp_path):
 @pytest.mark.cluster
 def test_dask_without_workers_is_given_up(monkeypatch):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("topshap.evaluation.clusters.WITHOUT_WORKERS", 5.0)
+    monkeypatch.setattr("topshap.evaluation.clusters.NO_WORKERS_SECONDS", 5.0)
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         timer = threading.Timer(2.0, cluster.scale, (0,))

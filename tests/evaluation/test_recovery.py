@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import topshap
 from topshap import Oracle, Store
 from topshap.core.errors import EvaluationError
-from topshap.evaluation.call import Care, Outcome
-from topshap.evaluation.executors import Work
-from topshap.evaluation.pickling import Shipped
-from topshap.evaluation.recovery import MOST_CONDEMNED, NoWorkersLeftError, gather
+from topshap.evaluation.call import CallPolicy
+from topshap.evaluation.executors import Job
+from topshap.evaluation.pickling import PickledGame
+from topshap.evaluation.recovery import MAX_KILLERS, NoWorkersLeftError, gather
+from topshap.evaluation.results import BatchResult
 from topshap.games import per_coalition
 
 ROWS = 200
@@ -24,17 +25,17 @@ ROWS = 200
 class Mortal:
     """Workers that are lost with certain rows: each time, or so many times; one by one or all together."""
 
-    elsewhere = False
+    separate_processes = False
 
-    def __init__(self, deadly, *, count=2, lives=2, together=False, last=False):
+    def __init__(self, deadly, *, n_workers=2, attempts_alone=2, together=False, last=False):
         self.deadly = dict(deadly)
-        self.count, self.lives, self.together, self.last = count, lives, together, last
+        self.n_workers, self.attempts_alone, self.together, self.last = n_workers, attempts_alone, together, last
         self.deaths = 0
 
-    def run(self, work, batches):
-        for at in range(0, len(batches), self.count):
-            flying = batches[at : at + self.count]
-            for batch in flying:
+    def run(self, job, batches):
+        for at in range(0, len(batches), self.n_workers):
+            running = batches[at : at + self.n_workers]
+            for batch in running:
                 if any(self._kills(int(row)) for row in batch):
                     self.deaths += 1
                     if self.last:
@@ -43,7 +44,7 @@ class Mortal:
                         raise ChildProcessError("worker died")
                     yield batch, None
                 else:
-                    yield batch, Outcome(np.array([float(row) for row in batch]), [])
+                    yield batch, BatchResult(np.array([float(row) for row in batch]), [])
 
     def _kills(self, row):
         left = self.deadly.get(row, 0)
@@ -54,16 +55,16 @@ class Mortal:
 def gathered(workers, size):
     back = {}
 
-    def take(batch, outcome):
-        for row, value in zip(batch.tolist(), outcome.values.tolist(), strict=True):
+    def take(batch, result):
+        for row, value in zip(batch.tolist(), result.values.tolist(), strict=True):
             assert row not in back
             back[row] = value
 
     batches = np.array_split(np.arange(ROWS), ROWS // size)
-    work = Work(Shipped(lambda rows: rows), np.zeros((ROWS, 3), dtype=bool), Care)
-    condemned = gather(workers, work, batches, take)
+    job = Job(PickledGame(lambda rows: rows), np.zeros((ROWS, 3), dtype=bool), CallPolicy)
+    killers = gather(workers, job, batches, take)
     assert all(row == value for row, value in back.items())
-    return back, {row for row, _ in condemned}
+    return back, {row for row, _ in killers}
 
 
 for_ever = 10**9
@@ -73,26 +74,28 @@ for_ever = 10**9
 @given(
     deaths=st.dictionaries(st.integers(0, ROWS - 1), st.integers(1, 2), max_size=3),
     size=st.sampled_from([1, 5, 100]),
-    count=st.integers(1, 5),
+    n_workers=st.integers(1, 5),
 )
-def test_workers_that_are_killed_from_outside_cost_nothing_but_time(together, deaths, size, count):
-    back, condemned = gathered(Mortal(deaths, together=together, count=count, lives=3), size)
+def test_workers_that_are_killed_from_outside_cost_nothing_but_time(together, deaths, size, n_workers):
+    back, killers = gathered(Mortal(deaths, together=together, n_workers=n_workers, attempts_alone=3), size)
     assert len(back) == ROWS
-    assert not condemned
+    assert not killers
 
 
-@pytest.mark.parametrize(("together", "lives"), [(True, 2), (False, 2), (False, 1)])
+@pytest.mark.parametrize(("together", "attempts_alone"), [(True, 2), (False, 2), (False, 1)])
 @given(
-    poison=st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=MOST_CONDEMNED - 1),
+    poison=st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=MAX_KILLERS - 1),
     size=st.sampled_from([1, 5, 100]),
-    count=st.integers(1, 5),
+    n_workers=st.integers(1, 5),
 )
 def test_a_coalition_that_kills_its_worker_every_time_is_found_and_all_others_are_had(
-    together, lives, poison, size, count
+    together, attempts_alone, poison, size, n_workers
 ):
-    workers = Mortal(dict.fromkeys(poison, for_ever), together=together, lives=lives, count=count)
-    back, condemned = gathered(workers, size)
-    assert condemned == poison
+    workers = Mortal(
+        dict.fromkeys(poison, for_ever), together=together, attempts_alone=attempts_alone, n_workers=n_workers
+    )
+    back, killers = gathered(workers, size)
+    assert killers == poison
     assert back.keys() == set(range(ROWS)) - poison
     assert workers.deaths < 40
 
@@ -100,17 +103,17 @@ def test_a_coalition_that_kills_its_worker_every_time_is_found_and_all_others_ar
 @pytest.mark.parametrize("together", [True, False])
 def test_a_game_that_kills_every_worker_is_given_up_soon(together):
     workers = Mortal(dict.fromkeys(range(ROWS), for_ever), together=together)
-    back, condemned = gathered(workers, 100)
+    back, killers = gathered(workers, 100)
     assert not back
-    assert condemned
+    assert killers
     assert workers.deaths < 150
 
 
 def test_without_any_workers_left_nothing_is_tried_again():
     workers = Mortal({0: for_ever}, last=True)
-    back, condemned = gathered(workers, 5)
+    back, killers = gathered(workers, 5)
     assert not back
-    assert condemned == {0}
+    assert killers == {0}
     assert workers.deaths == 1
 
 
@@ -141,24 +144,27 @@ def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_pa
 
 
 def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
+    log = tmp_path / "killed"
+
     def worth(row):
         if row.tolist() == [True, True, False, False, True, False]:
+            with log.open("a") as file:
+                file.write("x\n")
             os.kill(os.getpid(), signal.SIGKILL)
         return float(row.sum())
 
     game = per_coalition(worth, player_names=list("abcdef"))
     store = Store(tmp_path / "run.db", game="poison-v1")
-    start = time.monotonic()
     with pytest.raises(EvaluationError, match=r"\{a, b, e\} could not be evaluated: its worker was lost every time"):
         topshap.identify(Oracle(game, n_jobs=2, store=store), k=2, budget=64)
-    assert time.monotonic() - start < 60
+    assert 1 < len(log.read_text().split()) < 10
     assert store.info().evaluations == 63
     store.close()
 
 
 @pytest.mark.cluster
 def test_a_worker_that_neither_answers_nor_dies_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr("topshap.evaluation.executors.GRACE", 2.0)
+    monkeypatch.setattr("topshap.evaluation.executors.GRACE_SECONDS", 2.0)
     flag = tmp_path / "stopped"
 
     def worth(row):

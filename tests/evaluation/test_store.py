@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import topshap
 from topshap import Store, StoreError, StoreWarning
 from topshap.core.coalitions import from_ids
-from topshap.evaluation.store import repair as damage
-from topshap.evaluation.store import schema
+from topshap.evaluation.store import repair, schema
 from topshap.evaluation.store.identity import Identity
 
 GAME = Identity("a" * 64, 10)
@@ -161,7 +160,7 @@ def test_a_named_game_with_other_player_names_is_another_game(tmp_path):
         topshap.identify(game, 3, k=1, store=store, player_names=["a", "x", "c"])
 
 
-# What is no store.
+# Files that are not stores.
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
@@ -279,7 +278,7 @@ def test_a_changed_value_is_noticed_and_left_out(tmp_path):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
     with Store(tmp_path / "run.db") as store:
-        with pytest.warns(StoreWarning, match=r"was damaged\. 298 values in it are whole"):
+        with pytest.warns(StoreWarning, match=r"was damaged\. 298 intact values are used"):
             store.open(GAME)
         assert right_as_far_as_it_goes(store) == 298
     assert (tmp_path / "run.db.damaged-1").exists()
@@ -290,7 +289,7 @@ def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", f"UPDATE evaluations SET value = {hostile} WHERE id = 7")
     with Store(tmp_path / "run.db") as store:
-        with pytest.warns(StoreWarning, match="299 values"):
+        with pytest.warns(StoreWarning, match="299 intact values"):
             store.open(GAME)
         assert right_as_far_as_it_goes(store) == 299
 
@@ -316,7 +315,7 @@ def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
     path.write_bytes(path.read_bytes()[:-missing])
     with closing(schema.connect(path)) as damaged:
         damaged.execute("PRAGMA writable_schema = ON")
-        assert len(list(islice(damage._readable(damaged), 10_000))) < 10_000
+        assert len(list(islice(repair._readable(damaged), 10_000))) < 10_000
     with Store(path) as store:
         with pytest.warns(StoreWarning, match="was damaged"):
             store.open(GAME)
@@ -345,8 +344,8 @@ def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_
 WRITER = """
 import os, sys, numpy as np
 from topshap import Store
-from topshap.coalitions import from_ids
-from topshap.oracle.identity import Identity
+from topshap.core.coalitions import from_ids
+from topshap.evaluation.store.identity import Identity
 store = Store(sys.argv[1])
 store.open(Identity("a" * 64, 10))
 for start in range(0, 300, 50):

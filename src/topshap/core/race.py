@@ -159,11 +159,18 @@ class Race:
         return self._standing
 
     @property
+    def value_range(self) -> tuple[float, float] | None:
+        """The lowest and the highest value that a coalition may have, None without limits."""
+        return self._limits.value_range
+
+    @property
     def pending(self) -> Coalitions:
-        """The coalitions that `ask` returns, not copied: not to be changed."""
+        """The coalitions that `ask` returns, not copied; read-only."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to ask.")
-        return self._pending
+        pending = self._pending.view()
+        pending.setflags(write=False)
+        return pending
 
     def ask(self) -> Coalitions:
         """Return the coalitions to evaluate next, a bool array of shape (m, n) with different rows."""

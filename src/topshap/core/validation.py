@@ -283,7 +283,7 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
-    numbers = array.astype(np.float64)
+    numbers = np.add(array, 0.0, dtype=np.float64)  # without the sign of zero, which a store does not keep
     usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
     if not np.logical_and.reduce(usable):
         row = int(np.flatnonzero(~usable)[0])

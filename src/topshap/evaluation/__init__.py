@@ -1,6 +1,7 @@
-"""Evaluating a game: workers, further attempts, time limits, and a store of everything that was paid for."""
+"""Evaluating a game: workers, retries, time limits, and a store of all values that were paid for."""
 
 from topshap.evaluation.oracle import Oracle
 from topshap.evaluation.store.store import Store
+from topshap.evaluation.store.stored_race import StoredRace
 
-__all__ = ["Oracle", "Store"]
+__all__ = ["Oracle", "Store", "StoredRace"]

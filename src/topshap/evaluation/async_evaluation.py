@@ -1,4 +1,4 @@
-"""Evaluating games that are coroutines: many calls at a time, the order of the values restored."""
+"""Evaluating async games: several calls at the same time, values in the order of the coalitions."""
 
 from __future__ import annotations
 
@@ -8,38 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.extras import import_extra
 from topshap.core.validation import refuse
-from topshap.evaluation.batches import cut
-from topshap.evaluation.call import Fault, Outcome, retry_rules, sift
-from topshap.games.per_coalition import PerCoalition
+from topshap.evaluation.batches import split_batch
+from topshap.evaluation.call import wait_before_retry
+from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.results import BatchResult, Failure, split_valid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from topshap.core.typing import Coalitions, Game, Values
-    from topshap.evaluation.call import Care
-    from topshap.evaluation.session import Asked, Session
+    from topshap.evaluation.call import CallPolicy
+    from topshap.evaluation.session import Session
+
+    AsyncCall = Callable[[Coalitions], Awaitable[Any]]
 
 
 async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurrency: int) -> Values:
-    """Return the values in the asked order; what has none is raised after everything else has been kept.
+    """Return the value of each coalition, with at most `concurrency` calls at the same time.
 
-    At most `concurrency` calls are under way at a time. If it is cancelled, so are they, and what has arrived by then
-    has been kept.
+    The error of a coalition without a value is raised after all others have been evaluated and stored. A cancellation
+    cancels the calls; the values that have arrived by then are stored.
     """
-    asked = session.begin(coalitions)
-    if len(asked.missing):
+    batch = PendingBatch(session, coalitions)
+    if len(batch.missing):
         try:
-            await _gather(asked, coroutine_of(game), session, concurrency)
+            await _gather(batch, coroutine_of(game), session, concurrency)
         finally:
-            asked.keep_all()
-    return asked.values_or_raise()
+            batch.store_arrived()
+    return batch.values_or_raise()
 
 
-def coroutine_of(game: Any) -> Callable[[Coalitions], Awaitable[Any]]:
-    """Return a coroutine function of several coalitions, from a game of several or of one at a time."""
-    one_by_one = isinstance(game, PerCoalition)
+def coroutine_of(game: Any) -> AsyncCall:
+    """Return a coroutine function of several coalitions for a game of several, or of one at a time.
+
+    A game of one coalition at a time has a `batch_size` of 1 and a `function` of one coalition.
+    """
+    one_by_one = getattr(game, "batch_size", None) == 1 and hasattr(game, "function")
 
     async def call(coalitions: Coalitions) -> Any:
         if one_by_one:
@@ -51,17 +56,15 @@ def coroutine_of(game: Any) -> Callable[[Coalitions], Awaitable[Any]]:
 
 async def _awaited(answer: Any, game: Any) -> Any:
     if not inspect.isawaitable(answer):
-        refuse("game", game, must_be="an async function; for others there is identify")
+        refuse("game", game, must_be="an async function; use identify for other games")
     return await answer
 
 
-async def _gather(
-    asked: Asked, call: Callable[[Coalitions], Awaitable[Any]], session: Session, concurrency: int
-) -> None:
-    """Keep the calls going until all missing coalitions have been tried."""
-    coalitions, options = asked.missing, session.options
-    batches = iter(
-        cut(
+async def _gather(batch: PendingBatch, call: AsyncCall, session: Session, concurrency: int) -> None:
+    """Make calls until every missing coalition has a result."""
+    coalitions, options = batch.missing, session.options
+    parts = iter(
+        split_batch(
             *coalitions.shape,
             workers=1,
             batch_size=options.batch_size or 1,
@@ -70,42 +73,46 @@ async def _gather(
     )
 
     async def work() -> None:
-        for batch in batches:  # shared: each batch goes to whoever is free
-            asked.take(batch, await _outcome(call, coalitions[batch], asked.care()))
+        for rows in parts:  # shared: each part goes to the next free task
+            batch.take(rows, await _result(call, coalitions[rows], batch.policy()))
 
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(concurrency, len(coalitions))):
                 group.create_task(work())
-    except BaseExceptionGroup as several:  # no fault of the game: those are outcomes
+    except BaseExceptionGroup as several:  # not an error of the game: those are part of a result
         raise several.exceptions[0] from None
 
 
-async def _outcome(call: Callable[[Coalitions], Awaitable[Any]], rows: Coalitions, care: Care) -> Outcome:
-    """Evaluate coalitions in one call, with further attempts; of several that fail together, each on its own."""
+async def _result(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -> BatchResult:
+    """Evaluate coalitions in one call with retries; if several fail together, evaluate each on its own."""
     try:
-        answer = await _attempts(call, rows, care)
-    except Exception as error:  # noqa: BLE001 - reported with the coalition that is to blame
+        answer = await _with_retries(call, rows, policy)
+    except Exception as error:  # noqa: BLE001 - reported with the coalition to blame
         if len(rows) == 1:
-            return Outcome(np.array([np.nan]), [Fault(0, error)])
-        singles = [await _outcome(call, rows[i : i + 1], care) for i in range(len(rows))]
-        faults = [Fault(i, error) for i, single in enumerate(singles) for _, error in single.faults]
-        return Outcome(np.concatenate([single.values for single in singles]), faults)
-    return sift(answer, rows, care.player_names)
+            return BatchResult(np.array([np.nan]), [Failure(0, error)])
+        singles = [await _result(call, rows[i : i + 1], policy) for i in range(len(rows))]
+        failures = [Failure(i, error) for i, single in enumerate(singles) for _, error in single.failures]
+        return BatchResult(np.concatenate([single.values for single in singles]), failures)
+    return split_valid(answer, rows, policy.player_names)
 
 
-async def _attempts(call: Callable[[Coalitions], Awaitable[Any]], rows: Coalitions, care: Care) -> Any:
-    async def once() -> Any:
+async def _with_retries(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -> Any:
+    attempt = 1
+    while True:
         try:
-            async with asyncio.timeout(care.timeout) as limit:
-                return await call(rows)
-        except TimeoutError as error:
-            if limit.expired():
-                raise TimeoutError(f"no answer within {care.timeout:g} s") from error
-            raise
+            return await _with_timeout(call, rows, policy.timeout)
+        except Exception as error:  # noqa: BLE001 - raised below unless there is a retry
+            failed = error
+        await asyncio.sleep(wait_before_retry(failed, attempt, policy.retries + 1, policy))
+        attempt += 1
 
-    if care.retries == 0:
-        return await once()
-    tenacity = import_extra("tenacity", extra="workers", needed_by="A game with retries in aidentify")
-    retrying = tenacity.AsyncRetrying(**retry_rules(care, care.retries + 1))
-    return await retrying(once)
+
+async def _with_timeout(call: AsyncCall, rows: Coalitions, seconds: float | None) -> Any:
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await call(rows)
+    except TimeoutError as error:
+        if limit.expired():
+            raise TimeoutError(f"no answer within {seconds:g} s") from error
+        raise

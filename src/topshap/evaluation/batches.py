@@ -1,4 +1,4 @@
-"""Cutting what is asked into batches: all workers busy, memory bounded."""
+"""Splitting coalitions into batches that keep all workers busy and memory bounded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def cut(
+def max_rows(n_players: int, batch_size: int | None, max_batch_bytes: int) -> int:
+    """Return the largest number of coalitions in one call of a game.
+
+    Examples
+    --------
+    >>> max_rows(14, batch_size=None, max_batch_bytes=100)
+    7
+    """
+    rows = max(1, max_batch_bytes // n_players)
+    return rows if batch_size is None else min(rows, batch_size)
+
+
+def split_batch(
     rows: int,
     n_players: int,
     *,
@@ -18,19 +30,18 @@ def cut(
     batch_size: int | None,
     max_batch_bytes: int,
 ) -> list[NDArray[np.intp]]:
-    """Return the rows of each batch: as few batches as give every worker one, and none larger than it may be.
+    """Return the rows of each batch: as few batches as give every worker one, and none above its maximum size.
 
     Examples
     --------
-    >>> [len(batch) for batch in cut(100, 14, workers=2, batch_size=None, max_batch_bytes=2**24)]
+    >>> [len(batch) for batch in split_batch(100, 14, workers=2, batch_size=None, max_batch_bytes=2**24)]
     [50, 50]
-    >>> [len(batch) for batch in cut(100, 14, workers=2, batch_size=30, max_batch_bytes=2**24)]
+    >>> [len(batch) for batch in split_batch(100, 14, workers=2, batch_size=30, max_batch_bytes=2**24)]
     [25, 25, 25, 25]
     """
-    most = max(1, max_batch_bytes // n_players)
-    if batch_size is not None:
-        most = min(most, batch_size)
-    most = min(most, -(-rows // workers))
-    batches = -(-rows // max(1, most))
+    if rows == 0:
+        return []
+    largest = min(max_rows(n_players, batch_size, max_batch_bytes), -(-rows // workers))
+    batches = -(-rows // largest)
     batches = min(rows, -(-batches // workers) * workers)
-    return np.array_split(np.arange(rows), batches) if rows else []
+    return np.array_split(np.arange(rows), batches)

@@ -1,7 +1,7 @@
-"""Clusters: dask.distributed and ray, when they are joblib's active backend.
+"""Clusters: dask.distributed and ray, if one of them is joblib's active backend.
 
-Their own futures are used and not joblib's: joblib's backend for dask waits for ever for a task that kills its workers,
-and that for ray gives nothing back when one of its actors dies. A future says which batch was lost.
+Batches are submitted through their own futures, not through joblib: joblib's dask backend waits forever for a task that
+kills its workers, and its ray backend returns nothing if one of its actors dies. A future tells which batch was lost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from topshap.evaluation.pickling import evaluate_there, unpack
+from topshap.evaluation.pickling import evaluate_in_worker, unpickle
 from topshap.evaluation.recovery import NoWorkersLeftError
 
 if TYPE_CHECKING:
@@ -23,117 +23,145 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from topshap.evaluation.call import Outcome
-    from topshap.evaluation.executors import Work
+    from topshap.evaluation.executors import Job
+    from topshap.evaluation.results import BatchResult
 
-WITHOUT_WORKERS = 30.0
-"""A cluster that has had no workers for so many seconds is given up."""
-_LOOK = 1.0
-"""How often to look after the cluster while nothing comes back, in seconds."""
+NO_WORKERS_SECONDS = 30.0
+"""A cluster without workers for this many seconds is given up."""
+_POLL_SECONDS = 1.0
+"""The time between two checks of the cluster while no result arrives."""
+
+
+class _Stall:
+    """Raises an error if no result arrives for longer than the limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
+        self.result_arrived()
+
+    def result_arrived(self) -> None:
+        self._last = time.monotonic()
+
+    def check(self) -> None:
+        if self._limit is not None and time.monotonic() - self._last > self._limit:
+            raise TimeoutError(f"nothing came back within {self._limit:g} s")
 
 
 @dataclass
 class Dask:
-    """A dask.distributed cluster, through the client of joblib's backend."""
+    """A dask.distributed cluster, used through the client of joblib's backend."""
 
     backend: Any
-    count: int
-    lives: int = field(default=1, init=False)  # dask itself has tried several workers by then
-    elsewhere: bool = field(default=True, init=False)
+    n_workers: int
+    attempts_alone: int = field(default=1, init=False)  # dask itself has tried several workers by then
+    separate_processes: bool = field(default=True, init=False)
 
-    def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
-        """Yield batches with what came of them, as they come back."""
+    def run(
+        self, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
+        """Yield each batch with its result as soon as it arrives."""
         client = self.backend.client
-        # A task and not scattered data, which would be gone with the worker that holds it.
-        game = client.submit(unpack, *work.shipped.parcel(), key=f"topshap-game-{uuid4().hex}")
+        # A task and not scattered data, which would be lost together with the worker that holds it.
+        game = client.submit(unpickle, *job.game.payload(), key=f"topshap-game-{uuid4().hex}")
         waiting = deque(batches)
-        flying: dict[Any, Any] = {}
-        landed: SimpleQueue[Any] = SimpleQueue()
-        heard = seen = time.monotonic()
-        patience = work.patience(batches)
+        running: dict[Any, Any] = {}
+        finished: SimpleQueue[Any] = SimpleQueue()
+        stall = _Stall(job.stall_limit(batches))
+        had_workers = time.monotonic()
         try:
-            while waiting or flying:
-                while waiting and len(flying) < self.count:
+            while waiting or running:
+                while waiting and len(running) < self.n_workers:
                     batch = waiting.popleft()
                     future = client.submit(
-                        evaluate_there,
+                        evaluate_in_worker,
                         game,
-                        work.coalitions[batch],
-                        work.care(),
+                        job.coalitions[batch],
+                        job.policy(),
                         key=f"topshap-batch-{uuid4().hex}",
                         **self.backend.submit_kwargs,
                     )
-                    flying[future.key] = batch, future
-                    future.add_done_callback(landed.put)
-                try:
-                    future = landed.get(timeout=_LOOK)
-                except Empty:
-                    now = time.monotonic()
-                    seen = now if client.ncores() else seen
-                    if now - seen > WITHOUT_WORKERS:
-                        raise NoWorkersLeftError(
-                            f"the dask cluster has had no workers for {WITHOUT_WORKERS:g} s"
-                        ) from None
-                    if patience is not None and now - heard > patience:
-                        raise TimeoutError(f"nothing came back within {patience:g} s") from None
+                    running[future.key] = batch, future
+                    future.add_done_callback(finished.put)
+                future = _next_finished(finished)
+                if future is None:
+                    had_workers = self._check_workers(had_workers)
+                    stall.check()
                     continue
-                heard = seen = time.monotonic()
-                batch, _ = flying.pop(future.key)
-                yield batch, _result(future)
+                had_workers = time.monotonic()
+                stall.result_arrived()
+                batch, _ = running.pop(future.key)
+                yield batch, _dask_result(future)
         finally:
             with suppress(Exception):  # the cluster may be gone
-                client.cancel([future for _, future in flying.values()])
+                client.cancel([future for _, future in running.values()])
+
+    def _check_workers(self, had_workers: float) -> float:
+        """Return when the cluster last had workers, or raise an error if that is too long ago."""
+        now = time.monotonic()
+        if self.backend.client.ncores():
+            return now
+        if now - had_workers > NO_WORKERS_SECONDS:
+            raise NoWorkersLeftError(f"the dask cluster has had no workers for {NO_WORKERS_SECONDS:g} s")
+        return had_workers
 
 
-def _result(future: Any) -> Outcome | None:
-    """Return what a task returned; None if it was lost with its worker, be it after it was done."""
+def _next_finished(finished: SimpleQueue[Any]) -> Any:
+    """Return the next finished future, None if there is none for a while."""
+    try:
+        return finished.get(timeout=_POLL_SECONDS)
+    except Empty:
+        return None
+
+
+def _dask_result(future: Any) -> BatchResult | None:
+    """Return the result of a task, None if it was lost with its worker, even after it had finished."""
     if future.status != "finished":
         return None
     try:
-        outcome: Outcome = future.result(timeout=WITHOUT_WORKERS)
-    except Exception:  # noqa: BLE001 - faults of the game are outcomes, so this is one of the cluster
+        result: BatchResult = future.result(timeout=NO_WORKERS_SECONDS)
+    except Exception:  # noqa: BLE001 - errors of the game are part of a result, so the cluster raised this one
         return None
-    return outcome
+    return result
 
 
 @dataclass
 class Ray:
-    """A ray cluster, through tasks with the options of joblib's backend."""
+    """A ray cluster, used through tasks with the options of joblib's backend."""
 
     backend: Any
-    count: int
-    lives: int = field(default=2, init=False)
-    elsewhere: bool = field(default=True, init=False)
+    n_workers: int
+    attempts_alone: int = field(default=2, init=False)
+    separate_processes: bool = field(default=True, init=False)
 
-    def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
-        """Yield batches with what came of them, as they come back."""
+    def run(
+        self, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
+        """Yield each batch with its result as soon as it arrives."""
         import ray  # noqa: PLC0415 - the backend has imported it already
 
         options = {"max_retries": 0, **(self.backend.ray_remote_args or {})}
-        task = ray.remote(evaluate_there).options(**options)
-        game = ray.put(work.shipped)
+        task = ray.remote(evaluate_in_worker).options(**options)
+        game = ray.put(job.game)
         waiting = deque(batches)
-        flying: dict[Any, Any] = {}
-        heard = time.monotonic()
-        patience = work.patience(batches)
+        running: dict[Any, Any] = {}
+        stall = _Stall(job.stall_limit(batches))
         try:
-            while waiting or flying:
-                while waiting and len(flying) < self.count:
+            while waiting or running:
+                while waiting and len(running) < self.n_workers:
                     batch = waiting.popleft()
-                    flying[task.remote(game, work.coalitions[batch], work.care())] = batch
-                landed, _ = ray.wait(list(flying), num_returns=1, timeout=_LOOK)
-                if not landed:
-                    if patience is not None and time.monotonic() - heard > patience:
-                        raise TimeoutError(f"nothing came back within {patience:g} s")
+                    running[task.remote(game, job.coalitions[batch], job.policy())] = batch
+                finished, _ = ray.wait(list(running), num_returns=1, timeout=_POLL_SECONDS)
+                if not finished:
+                    stall.check()
                     continue
-                heard = time.monotonic()
-                batch = flying.pop(landed[0])
+                stall.result_arrived()
+                batch = running.pop(finished[0])
                 try:
-                    outcome = ray.get(landed[0])
+                    result = ray.get(finished[0])
                 except ray.exceptions.RayError:
-                    outcome = None
-                yield batch, outcome
+                    result = None
+                yield batch, result
         finally:
-            for reference in flying:
+            for reference in running:
                 with suppress(Exception):  # the cluster may be gone
                     ray.cancel(reference, force=True)

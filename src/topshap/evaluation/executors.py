@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import warnings
 from dataclasses import dataclass, field
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from topshap.core.extras import import_extra
 from topshap.evaluation import clusters
-from topshap.evaluation.call import evaluate
-from topshap.evaluation.pickling import Shipped, evaluate_there
+from topshap.evaluation.bisection import evaluate
+from topshap.evaluation.pickling import PickledGame, evaluate_in_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,44 +20,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalitions
-    from topshap.evaluation.call import Care, Outcome
+    from topshap.evaluation.call import CallPolicy
+    from topshap.evaluation.results import BatchResult
 
-logger = logging.getLogger("topshap")
-
-GRACE = 30.0
-"""Workers get this many seconds more than calls may take before they are given up as stuck."""
+GRACE_SECONDS = 30.0
+"""Workers get this many seconds on top of the time limits of their calls before they count as stuck."""
 
 
-class Work(NamedTuple):
-    """Coalitions to evaluate, and how."""
+class Job(NamedTuple):
+    """Coalitions to evaluate, and how to call the game."""
 
-    shipped: Shipped
+    game: PickledGame
     coalitions: Coalitions
-    care: Callable[[], Care]
-    """How a game is to be called from now on."""
+    policy: Callable[[], CallPolicy]
+    """Returns the policy of the next batch."""
 
-    def patience(self, batches: Sequence[NDArray[np.intp]]) -> float | None:
-        """Return how many seconds may pass without any batch coming back, None for any number."""
-        longest = self.care().longest(max(map(len, batches), default=0))
-        return None if longest is None else longest + GRACE
+    def stall_limit(self, batches: Sequence[NDArray[np.intp]]) -> float | None:
+        """Return the number of seconds without a result after which workers count as stuck, None for no limit."""
+        seconds = self.policy().max_seconds(max(map(len, batches), default=0))
+        return None if seconds is None else seconds + GRACE_SECONDS
 
 
-class Workers(Protocol):
-    """Where batches are evaluated."""
+class Executor(Protocol):
+    """A place where batches are evaluated."""
 
-    count: int
-    """How many batches are evaluated at a time."""
-    lives: int
-    """How often a batch may take its worker with it, all alone, before it is to blame."""
+    n_workers: int
+    """The number of batches that are evaluated at the same time."""
+    attempts_alone: int
+    """The number of times that a batch may lose its worker, evaluated alone, before it is blamed."""
 
     @property
-    def elsewhere(self) -> bool:
+    def separate_processes(self) -> bool:
         """Whether the game has to be sent to other processes."""
 
-    def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
-        """Yield batches with what came of them, as they come back; None with one whose worker was lost.
+    def run(
+        self, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
+        """Yield each batch with its result as soon as it arrives; None for a batch whose worker was lost.
 
-        Any exception means that workers were lost, and with them the batches that have not come back.
+        Any exception means that workers were lost, together with all batches without a result.
         """
 
 
@@ -66,14 +66,16 @@ class Workers(Protocol):
 class InProcess:
     """The calling process, one batch after the other."""
 
-    count: int = field(default=1, init=False)
-    lives: int = field(default=1, init=False)
-    elsewhere: bool = field(default=False, init=False)
+    n_workers: int = field(default=1, init=False)
+    attempts_alone: int = field(default=1, init=False)
+    separate_processes: bool = field(default=False, init=False)
 
-    def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
-        """Yield batches with what came of them."""
+    def run(
+        self, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
+        """Yield each batch with its result."""
         for batch in batches:
-            yield batch, evaluate(work.shipped.game, work.coalitions[batch], work.care())
+            yield batch, evaluate(job.game.game, job.coalitions[batch], job.policy())
 
 
 @dataclass
@@ -82,62 +84,71 @@ class Joblib:
 
     n_jobs: int | None
     backend: Any
-    count: int
-    lives: int = field(default=2, init=False)
+    n_workers: int
+    attempts_alone: int = field(default=2, init=False)
 
     @property
-    def elsewhere(self) -> bool:
+    def separate_processes(self) -> bool:
         """Whether the workers are processes."""
         return not getattr(self.backend, "supports_sharedmem", False)
 
-    def run(self, work: Work, batches: Sequence[NDArray[np.intp]]) -> Iterator[tuple[NDArray[np.intp], Outcome | None]]:
-        """Yield batches with what came of them, as they come back."""
+    def run(
+        self, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
+        """Yield each batch with its result as soon as it arrives."""
         joblib = import_extra("joblib", extra="workers", needed_by="n_jobs")
         streams = getattr(self.backend, "supports_return_generator", False)
-        for some in [list(batches)] if streams else _waves(batches, self.count):
+        for some in [list(batches)] if streams else _waves(batches, self.n_workers):
             parallel = joblib.Parallel(
                 n_jobs=self.n_jobs,
                 return_as="generator_unordered" if streams else "list",
                 batch_size=1,
-                timeout=work.patience(some),
+                timeout=job.stall_limit(some),
             )
             returned = parallel(
-                joblib.delayed(_numbered)(i, work.shipped, work.coalitions[batch], work.care())
+                joblib.delayed(_numbered)(i, job.game, job.coalitions[batch], job.policy())
                 for i, batch in enumerate(some)
             )
             if not streams:
-                yield from ((some[i], outcome) for i, outcome in returned)
+                yield from ((some[i], result) for i, result in returned)
                 continue
             try:
-                yield from ((some[i], outcome) for i, outcome in returned)
+                yield from ((some[i], result) for i, result in returned)
             finally:
-                with warnings.catch_warnings():  # joblib warns when a run is broken off, as by Ctrl-C
+                with warnings.catch_warnings():  # joblib warns if a run is cancelled, for example by Ctrl-C
                     warnings.simplefilter("ignore")
                     returned.close()
 
 
-def choose(n_jobs: int | None) -> Workers:
-    """Return where to evaluate: as `n_jobs` and joblib's context say."""
-    if n_jobs in (None, 1) and "joblib" not in sys.modules:  # so there can be no context
+def choose_executor(n_jobs: int | None) -> Executor:
+    """Return the executor for `n_jobs` in joblib's current context."""
+    if n_jobs in (None, 1) and "joblib" not in sys.modules:  # without joblib there is no context
         return InProcess()
     joblib = import_extra("joblib", extra="workers", needed_by="n_jobs")
     backend, _ = joblib.parallel.get_active_backend()
-    kind = type(backend).__name__
-    count = max(1, int(joblib.effective_n_jobs(n_jobs)))
-    if kind == "DaskDistributedBackend":
-        return clusters.Dask(backend, count)
-    if kind == "RayBackend":
-        return clusters.Ray(backend, count)
-    if count == 1:
-        return InProcess()
-    return Joblib(n_jobs, backend, count)
+    n_workers = max(1, int(joblib.effective_n_jobs(n_jobs)))
+    if (cluster := _cluster_of(backend)) is not None:
+        return cluster(backend, n_workers)
+    return InProcess() if n_workers == 1 else Joblib(n_jobs, backend, n_workers)
 
 
-def _numbered(i: int, shipped: Shipped, coalitions: Coalitions, care: Care) -> tuple[int, Outcome]:
-    return i, evaluate_there(shipped, coalitions, care)
+def _cluster_of(backend: Any) -> Callable[[Any, int], Executor] | None:
+    """Return the executor for the backend of a cluster, None for other backends.
+
+    Backends are recognised by the name of their class, since importing the classes would import dask or ray.
+    """
+    by_name: dict[str, Callable[[Any, int], Executor]] = {
+        "DaskDistributedBackend": clusters.Dask,
+        "RayBackend": clusters.Ray,
+    }
+    return by_name.get(type(backend).__name__)
+
+
+def _numbered(i: int, game: PickledGame, coalitions: Coalitions, policy: CallPolicy) -> tuple[int, BatchResult]:
+    return i, evaluate_in_worker(game, coalitions, policy)
 
 
 def _waves(batches: Sequence[NDArray[np.intp]], size: int) -> Iterator[Sequence[NDArray[np.intp]]]:
-    """Yield so many batches at a time, where a backend gives nothing back before all are done."""
+    """Yield `size` batches at a time, for backends that return nothing before all batches are done."""
     for start in range(0, len(batches), size):
         yield batches[start : start + size]

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 import os
+from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from topshap.core.coalitions import check_coalitions
 from topshap.core.validation import check_int, check_names, check_positive, check_real, front_door, refuse
+from topshap.evaluation.call import CallPolicy
 from topshap.evaluation.session import Session
 from topshap.evaluation.store.store import Store
-from topshap.games.per_coalition import PerCoalition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from topshap.core.typing import Coalitions, Game, Values
-
-logger = logging.getLogger("topshap")
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,17 @@ class Options:
     batch_size: int | None
     max_batch_bytes: int
 
+    @property
+    def call_policy(self) -> CallPolicy:
+        """The options that concern a single call."""
+        return CallPolicy(self.retries, self.timeout, self.backoff, self.player_names)
+
 
 @front_door
 class Oracle:
-    """A game together with how it is evaluated: workers, further attempts, time limits, and a store.
+    """A game together with how it is evaluated: workers, retries, time limits, and a store.
 
-    It is a game itself, and is accepted wherever a game is.
+    An oracle is a game itself and is accepted wherever a game is.
 
     Parameters
     ----------
@@ -53,34 +55,35 @@ class Oracle:
     n_players
         The number of players; by default the game's attribute ``n_players``.
     player_names
-        One name per player, for messages; by default the game's attribute ``player_names``.
+        One name per player, for messages and results; by default the game's attribute ``player_names``.
     n_jobs
-        How many workers evaluate at the same time, -1 for as many as there are processors. None means as joblib's
-        context says, ``joblib.parallel_config(backend="loky", n_jobs=4)`` for example, and this process without one.
-        The values are the same for any number.
+        The number of workers, -1 for one per processor. None means the number of joblib's context, for example of
+        ``joblib.parallel_config(backend="loky", n_jobs=4)``, and no workers without a context. The values are the same
+        for any number.
     store
         Where values are kept: a path, for a game with an attribute ``fingerprint``, or a `Store` with a name for the
-        game. What is in the store is not evaluated again.
+        game. Values in the store are not evaluated again.
     retries
-        How many further attempts a call that raises an exception gets, with longer and longer waits in between.
+        The number of retries after a call that raised an exception, with exponentially growing waits.
     timeout
-        How many seconds a call of the game may take; one that takes longer has failed. Python cannot end a call, so
-        it is left behind in a thread. None for any number.
+        The time limit of a call in seconds, None for no limit. A call that exceeds it has failed. Python cannot end a
+        call, so it stays behind in a thread.
     backoff
-        How many seconds to wait before the second attempt, about; before each further one it is twice as long.
+        The approximate wait before the first retry in seconds; it doubles with every further retry.
     deterministic
         Whether a coalition has the same value every time; by default the game's attribute ``deterministic``, else
         True. If not, every access is evaluated and paid for.
     batch_size
-        How many coalitions a call of the game may get. None means as many as there are, one batch for each worker; 1
-        for games made by `topshap.games.per_coalition`, whose values are so kept one by one.
+        The largest number of coalitions in one call; by default the game's attribute ``batch_size`` if it is an int,
+        else one batch per worker. It is 1 for games made by `topshap.games.per_coalition`, so that their values are
+        stored one by one.
     max_batch_bytes
-        How many bytes the coalitions of one call may take, a byte for each player in each coalition.
+        The largest size of the coalitions in one call, with one byte per player and coalition.
 
     Attributes
     ----------
     fingerprint : str or None
-        The game's own.
+        The game's fingerprint.
 
     Examples
     --------
@@ -110,25 +113,22 @@ class Oracle:
     ) -> None:
         if not callable(game):
             refuse("game", game, must_be="a callable from a bool array of shape (m, n) to m numbers")
-        n = getattr(game, "n_players", None) if n_players is None else n_players
-        names = getattr(game, "player_names", None) if player_names is None else player_names
+        n = _given_or_attribute(n_players, game, "n_players")
         n = None if n is None else check_int("n_players", n, low=1)
-        if deterministic is None:
-            deterministic = bool(getattr(game, "deterministic", True))
+        if batch_size is None and _is_int(getattr(game, "batch_size", None)):
+            batch_size = getattr(game, "batch_size", None)
         if n_jobs is not None and (not _is_int(n_jobs) or n_jobs == 0):
             refuse("n_jobs", n_jobs, must_be="an int other than 0, or None")
-        if batch_size is None and isinstance(game, PerCoalition):
-            batch_size = 1
         self.game = game
         self.options = Options(
             n_players=n,
-            player_names=None if names is None or n is None else check_names(names, n),
+            player_names=_check_names(_given_or_attribute(player_names, game, "player_names"), n),
             n_jobs=n_jobs,
-            store=as_store(store, game),
+            store=_as_store(store, game),
             retries=check_int("retries", retries, low=0),
             timeout=None if timeout is None else check_positive("timeout", timeout),
             backoff=check_real("backoff", backoff, low=0.0),
-            deterministic=bool(deterministic),
+            deterministic=bool(_given_or_attribute(deterministic, game, "deterministic", default=True)),
             batch_size=None if batch_size is None else check_int("batch_size", batch_size, low=1),
             max_batch_bytes=check_int("max_batch_bytes", max_batch_bytes, low=1),
         )
@@ -151,29 +151,27 @@ class Oracle:
 
     @property
     def fingerprint(self) -> str | None:
-        """The game's fingerprint, None if it gives none."""
+        """The game's fingerprint, None if it has none."""
         return getattr(self.game, "fingerprint", None)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
         rows = check_coalitions(coalitions, self.n_players)
         if self._session is None:
-            self._session = Session(self.game, self.options, rows.shape[1])
-        return self._session(rows)
+            self._session = self._new_session(rows.shape[1], self.player_names)
+        return self._session.evaluate(rows)
 
     @contextmanager
     def run(self, n_players: int, player_names: tuple[str, ...] | None = None) -> Iterator[Session]:
-        """Yield what evaluates coalitions in one run, for this number of players; the store is closed after it."""
-        names = self.player_names if player_names is None else player_names
-        options = replace(self.options, n_players=n_players, player_names=names)
+        """Yield a session that evaluates the coalitions of one run, and close the store afterwards."""
         try:
-            yield Session(self.game, options, n_players)
+            yield self._new_session(n_players, self.player_names if player_names is None else player_names)
         finally:
-            if options.store is not None:
-                options.store.close()
+            if self.options.store is not None:
+                self.options.store.close()
 
     def with_options(self, **changes: Any) -> Oracle:
-        """Return the same game with some options changed.
+        """Return an oracle of the same game with some options changed.
 
         Examples
         --------
@@ -182,19 +180,36 @@ class Oracle:
         >>> oracle.with_options(n_jobs=2)
         Oracle(AdditiveGame(...), n_players=2, n_jobs=2, retries=5, ...)
         """
-        unchanged = {name: value for name, value in vars(self.options).items() if name not in changes}
-        return Oracle(self.game, **unchanged, **changes)
+        return Oracle(self.game, **(vars(self.options) | changes))
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in vars(self.options).items() if value is not None)
-        return f"Oracle({self.game!r}, {said})"
+        options = ", ".join(f"{name}={value!r}" for name, value in vars(self.options).items() if value is not None)
+        return f"Oracle({self.game!r}, {options})"
 
     def __reduce__(self) -> tuple[Callable[..., Oracle], tuple[Any, ...]]:
         return _rebuild, (self.game, dict(vars(self.options)))
 
+    def _new_session(self, n_players: int, player_names: tuple[str, ...] | None) -> Session:
+        names = check_names(player_names, n_players)
+        return Session(self.game, replace(self.options, n_players=n_players, player_names=names), n_players)
 
-def as_store(store: Any, game: Game | None) -> Store | None:
-    """Return a store given as such or as a path; a path alone is refused for a game that cannot be told apart."""
+
+def _given_or_attribute(given: Any, game: Game, name: str, default: Any = None) -> Any:
+    return getattr(game, name, default) if given is None else given
+
+
+def _check_names(names: Any, n_players: int | None) -> tuple[str, ...] | None:
+    """Return the players' names as a tuple; their number is checked once it is known."""
+    if names is not None and n_players is None:
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            refuse("player_names", names, must_be="one name per player")
+        names = tuple(names)
+        n_players = len(names)
+    return check_names(names, n_players or 0)
+
+
+def _as_store(store: Any, game: Game) -> Store | None:
+    """Return a store given as such or as a path; a path needs a game with a fingerprint."""
     if store is None:
         return None
     if isinstance(store, str | os.PathLike):
@@ -204,14 +219,14 @@ def as_store(store: Any, game: Game | None) -> Store | None:
     if store.game is None and getattr(game, "fingerprint", None) is None:
         must_be = (
             "a Store with a name for the game, Store(path, game='my-game-v1'), since the game has no attribute "
-            "'fingerprint' by which its file could be told from that of another"
+            "'fingerprint' that identifies it"
         )
         refuse("store", str(store.path), must_be=must_be)
     return store
 
 
 def _is_int(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _rebuild(game: Game, options: dict[str, Any]) -> Oracle:

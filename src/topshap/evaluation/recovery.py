@@ -1,8 +1,8 @@
-"""When workers die: what is missing is evaluated again, a bounded number of times, and who kills them is found.
+"""Recovery from lost workers: missing batches are evaluated again, and coalitions that kill workers are found.
 
-Everything that came back is kept. What is missing after workers were lost goes to fresh ones. If they are lost again,
-the batches that may be to blame are evaluated alone and in smaller and smaller parts, until it is a single coalition
-that takes its worker with it every time.
+Every result that arrived is kept. After workers were lost, the missing batches go to new workers. If these are lost
+too, the batches that may be to blame are evaluated alone and in smaller and smaller parts, until a single coalition is
+found that kills its worker every time. The number of attempts is bounded.
 """
 
 from __future__ import annotations
@@ -20,145 +20,147 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from topshap.evaluation.call import Outcome
-    from topshap.evaluation.executors import Work, Workers
+    from topshap.evaluation.executors import Executor, Job
+    from topshap.evaluation.results import BatchResult
 
     Batch = NDArray[np.intp]
 
 logger = logging.getLogger("topshap")
 
 PARTS = 64
-"""A batch that lost its worker is cut into so many parts."""
-MOST_CRASHES = 30
-"""How often all workers may be lost in one batch before it is given up."""
-MOST_CONDEMNED = 3
-"""After as many coalitions that kill their workers the rest is not tried any more."""
+"""A batch that lost its worker is split into at most this many parts."""
+MAX_CRASHES = 30
+"""After all workers were lost this many times, the rest is given up."""
+MAX_KILLERS = 3
+"""After this many coalitions that kill their workers, the rest is given up."""
 
 
-class Condemned(NamedTuple):
-    """A coalition that takes its worker with it every time."""
+class KillsWorker(NamedTuple):
+    """A coalition that kills its worker every time."""
 
     row: int
     error: Exception
 
 
 class NoWorkersLeftError(RuntimeError):
-    """All workers are gone and no others come: there is nobody to try again."""
+    """All workers are gone and no new ones appear."""
 
 
 def gather(
-    workers: Workers,
-    work: Work,
+    executor: Executor,
+    job: Job,
     batches: Sequence[Batch],
-    take: Callable[[Batch, Outcome], None],
-) -> list[Condemned]:
-    """Evaluate all batches, give what comes back to `take` at once, and return the coalitions that kill workers."""
-    gathering = _Gathering(workers, work, take, list(batches))
-    while gathering.pending and not gathering.hopeless:
-        gathering.go()
-    return gathering.condemned
+    take: Callable[[Batch, BatchResult], None],
+) -> list[KillsWorker]:
+    """Evaluate all batches, pass each result to `take` as it arrives, and return the coalitions that kill workers."""
+    recovery = _Recovery(executor, job, take, list(batches))
+    while recovery.pending and not recovery.gave_up:
+        recovery.run_pending()
+    return recovery.killers
 
 
 @dataclass
-class _Gathering:
+class _Recovery:
     """The state of `gather`."""
 
-    workers: Workers
-    work: Work
-    take: Callable[[Batch, Outcome], None]
+    executor: Executor
+    job: Job
+    take: Callable[[Batch, BatchResult], None]
     pending: list[Batch]
-    condemned: list[Condemned] = field(default_factory=list)
+    killers: list[KillsWorker] = field(default_factory=list)
     crashes: int = 0
 
     @property
-    def hopeless(self) -> bool:
-        """Whether to give up what is still pending."""
-        gone = any(isinstance(error, NoWorkersLeftError) for _, error in self.condemned)
-        return gone or len(self.condemned) >= MOST_CONDEMNED
+    def gave_up(self) -> bool:
+        """Whether the pending batches are given up."""
+        no_workers = any(isinstance(error, NoWorkersLeftError) for _, error in self.killers)
+        return no_workers or len(self.killers) >= MAX_KILLERS
 
-    def go(self) -> None:
-        """Evaluate all that is pending, and find out more about what was lost."""
-        lost, missing, error = _run(self.workers, self.work, self.pending, self.take)
-        self.pending = [part for batch in lost if len(batch) > 1 for part in split(batch)]
+    def run_pending(self) -> None:
+        """Evaluate the pending batches once, and examine those that were lost."""
+        lost, missing, error = _run(self.executor, self.job, self.pending, self.take)
+        self.pending = [part for batch in lost if len(batch) > 1 for part in split_suspect(batch)]
         suspects = [batch for batch in lost if len(batch) == 1]
         if isinstance(error, NoWorkersLeftError):
-            self._condemn([*suspects, *missing][0], error)
+            self._blame([*suspects, *missing][0], error)
         elif error is not None:
             self.crashes += 1
-            # One crash may have come from outside. At the second, the first batches are those that were at work.
-            at_work = 0 if self.crashes == 1 else 2 * self.workers.count + 2
-            suspects += missing[:at_work]
-            self.pending += missing[at_work:]
-        elif self.workers.lives == 1 and len(suspects) == len(lost) == 1:
-            # Had another been to blame it would have been lost as well.
-            self._condemn(suspects.pop(), RuntimeError("the worker process was killed"))
+            # The first crash may have an outside cause. After the second, suspect the batches that were running.
+            running = 0 if self.crashes == 1 else 2 * self.executor.n_workers + 2
+            suspects += missing[:running]
+            self.pending += missing[running:]
+        elif self.executor.attempts_alone == 1 and len(suspects) == len(lost) == 1:
+            # If another batch were to blame, it would have been lost as well.
+            self._blame(suspects.pop(), RuntimeError("the worker process was killed"))
         self._examine(suspects)
-        if self.crashes > MOST_CRASHES and self.pending:
-            self._condemn(self.pending.pop(), error or RuntimeError("workers were lost too often"))
+        if self.crashes > MAX_CRASHES and self.pending:
+            self._blame(self.pending.pop(), error or RuntimeError("workers were lost too often"))
             self.pending = []
 
     def _examine(self, suspects: list[Batch]) -> None:
-        """Evaluate one suspect after the other alone, and those that kill their worker in parts."""
-        while suspects and not self.hopeless:
+        """Evaluate each suspect alone, and those that kill their worker in parts."""
+        while suspects and not self.gave_up:
             batch = suspects.pop(0)
-            killed_by = _alone(self.workers, self.work, batch, self.take)
-            if killed_by is None:
+            error = _run_alone(self.executor, self.job, batch, self.take)
+            if error is None:
                 continue
             self.crashes += 1
-            if len(batch) > 1 and not isinstance(killed_by, NoWorkersLeftError):
-                suspects = [*split(batch), *suspects]
+            if len(batch) > 1 and not isinstance(error, NoWorkersLeftError):
+                suspects = [*split_suspect(batch), *suspects]
             else:
-                self._condemn(batch, killed_by)
+                self._blame(batch, error)
 
-    def _condemn(self, batch: Batch, error: Exception) -> None:
-        self.condemned.append(Condemned(int(batch[0]), error))
+    def _blame(self, batch: Batch, error: Exception) -> None:
+        self.killers.append(KillsWorker(int(batch[0]), error))
 
 
-def split(batch: Batch) -> list[Batch]:
+def split_suspect(batch: Batch) -> list[Batch]:
     """Return the parts of a batch of several coalitions.
 
     Examples
     --------
-    >>> split(np.arange(3))
+    >>> split_suspect(np.arange(3))
     [array([0]), array([1]), array([2])]
     """
     return np.array_split(batch, min(len(batch), PARTS))
 
 
-def _alone(workers: Workers, work: Work, batch: Batch, take: Callable[[Batch, Outcome], None]) -> Exception | None:
-    """Evaluate a batch with nothing else going on; return an exception if its worker was lost every time."""
+def _run_alone(
+    executor: Executor, job: Job, batch: Batch, take: Callable[[Batch, BatchResult], None]
+) -> Exception | None:
+    """Evaluate a batch while nothing else runs; return an exception if its worker was lost every time."""
     error: Exception | None = None
-    for _ in range(workers.lives):
-        lost, missing, error = _run(workers, work, [batch], take)
+    for _ in range(executor.attempts_alone):
+        lost, missing, error = _run(executor, job, [batch], take)
         if not lost and not missing:
             return None
     return error or RuntimeError("the worker process was killed")
 
 
 def _run(
-    workers: Workers, work: Work, batches: Sequence[Batch], take: Callable[[Batch, Outcome], None]
+    executor: Executor, job: Job, batches: Sequence[Batch], take: Callable[[Batch, BatchResult], None]
 ) -> tuple[list[Batch], list[Batch], Exception | None]:
-    """Evaluate batches once; return those known to have lost their worker, those missing after a crash, and why."""
+    """Evaluate batches once; return those that lost their worker, those missing after a crash, and its error."""
     lost: list[Batch] = []
-    back: set[int] = set()
-    stream = workers.run(work, batches)
+    arrived: set[int] = set()
+    stream = executor.run(job, batches)
     try:
         while True:
             try:
-                batch, outcome = next(stream)
+                batch, result = next(stream)
             except StopIteration:
                 return lost, [], None
             except TopshapError:
                 raise
-            except Exception as error:  # noqa: BLE001 - faults of the game come back as outcomes, so this is one of the workers
-                missing = [batch for batch in batches if int(batch[0]) not in back]
+            except Exception as error:  # noqa: BLE001 - errors of the game are part of a result, so workers raised this one
+                missing = [batch for batch in batches if int(batch[0]) not in arrived]
                 logger.warning("workers were lost (%r); %d batches are evaluated again", error, len(missing))
                 return lost, missing, error
-            back.add(int(batch[0]))
-            if outcome is None:
+            arrived.add(int(batch[0]))
+            if result is None:
                 logger.warning("a worker was lost with %d coalitions; they are evaluated again", len(batch))
                 lost.append(batch)
             else:
-                take(batch, outcome)
+                take(batch, result)
     finally:
-        stream.close()  # type: ignore[attr-defined]  # all of them are generators
+        stream.close()  # type: ignore[attr-defined]  # every executor's `run` is a generator

@@ -1,156 +1,104 @@
-"""One run of evaluations: what the store knows is answered from it, the rest is evaluated and kept as it arrives."""
+"""One run of evaluations: the shortest way to the game where possible, the careful way where needed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.coalitions import names_of
-from topshap.core.errors import EvaluationError, StoreError
-from topshap.evaluation import executors as workers
-from topshap.evaluation.batches import cut
-from topshap.evaluation.call import Care, Fault, failure
-from topshap.evaluation.pickling import Shipped
-from topshap.evaluation.recovery import gather
+from topshap.core.errors import StoreError
+from topshap.evaluation.batches import max_rows
+from topshap.evaluation.bisection import evaluate
+from topshap.evaluation.executors import InProcess, choose_executor
+from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.pickling import PickledGame
+from topshap.evaluation.results import split_valid
 from topshap.evaluation.store.identity import identity_of
-from topshap.evaluation.store.lookup import Memory, nothing_known
+from topshap.evaluation.store.lookup import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from topshap.core.typing import Coalitions, Game, Values
-    from topshap.evaluation.call import Outcome
     from topshap.evaluation.oracle import Options
-    from topshap.evaluation.store.lookup import Recollection
+    from topshap.evaluation.results import BatchResult
 
 
 class Session:
-    """What evaluates coalitions in one run.
+    """Evaluates the coalitions of one run.
 
     Attributes
     ----------
-    evaluated, recalled : int
-        How many values were evaluated and paid for in this run, and how many came from the store.
+    options : Options
+        How the game is evaluated.
+    policy : CallPolicy
+        How the game is called.
+    store : RunStore or None
+        The store of this run.
     on_arrival : function of an int and a bool, or None
-        Called with the number of values whenever some have arrived, and whether they had to be evaluated.
+        Called with the number of values that have arrived, and whether they had to be evaluated.
     """
 
     def __init__(self, game: Game, options: Options, n_players: int) -> None:
         self.options = options
-        self.care = Care(options.retries, options.timeout, options.backoff, options.player_names)
-        self.evaluated = self.recalled = 0
+        self.policy = options.call_policy
+        self.store = _run_store(game, options, n_players)
         self.on_arrival: Callable[[int, bool], None] | None = None
-        self._shipped = Shipped(game)
-        self._memory = _memory(game, options, n_players)
+        self._game = game
+        self._pickled = PickledGame(game)
+        self._n_players = n_players
 
-    def __call__(self, coalitions: Coalitions) -> Values:
-        """Return the values in the asked order; what has none is raised after everything else has been kept."""
-        batch = self.begin(coalitions)
+    def __call__(self, coalitions: Coalitions) -> Any:
+        """Return the game's answer, an array of numbers that `Race.tell` validates.
+
+        The game is called directly if there is no store, no time limit, one process, and no need to split the batch.
+        """
+        if len(coalitions) > self._max_direct_rows:
+            return self.evaluate(coalitions)
         try:
-            batch.evaluate(self._shipped, self.options)
+            answer = self._game(coalitions.copy())  # it may keep or change its argument
+        except Exception as error:  # noqa: BLE001 - this was the first attempt
+            failed = error
+        else:
+            if type(answer) is not np.ndarray or answer.dtype.kind not in "biuf":
+                # In a list one entry may be wrong, and the error names its coalition.
+                return self._finish(coalitions, split_valid(answer, coalitions, self.policy.player_names))
+            if self.on_arrival is not None:
+                self.on_arrival(len(coalitions), True)
+            return answer
+        return self._finish(coalitions, evaluate(self._game, coalitions, self.policy, failed))
+
+    def evaluate(self, coalitions: Coalitions) -> Values:
+        """Return the value of each coalition: from the store, or evaluated by workers and stored as it arrives.
+
+        The error of a coalition without a value is raised after all others have been evaluated and stored.
+        """
+        batch = PendingBatch(self, coalitions)
+        try:
+            batch.evaluate(self._pickled)
         finally:
-            batch.keep_all()
+            batch.store_arrived()
         return batch.values_or_raise()
 
-    def begin(self, coalitions: Coalitions) -> Asked:
-        """Return the coalitions with what is known of them."""
-        memory = self._memory
-        known = nothing_known(len(coalitions)) if memory is None else memory.recall(coalitions)
-        self.recalled += len(coalitions) - len(known.missing)
-        return Asked(self, coalitions, known, memory)
+    @cached_property
+    def _max_direct_rows(self) -> int:
+        """The size of the largest batch that goes directly to the game, decided once per run."""
+        options = self.options
+        if self.store is not None or options.timeout is not None:
+            return 0
+        if not isinstance(choose_executor(options.n_jobs), InProcess):
+            return 0
+        return max_rows(self._n_players, options.batch_size, options.max_batch_bytes)
+
+    def _finish(self, coalitions: Coalitions, result: BatchResult) -> Values:
+        """Return the values of a batch that was evaluated in one piece, or raise its first error."""
+        batch = PendingBatch(self, coalitions)
+        batch.take(np.arange(len(coalitions)), result)
+        return batch.values_or_raise()
 
 
-class Asked:
-    """Coalitions that were asked for together, and what has become of them."""
-
-    def __init__(self, session: Session, coalitions: Coalitions, known: Recollection, memory: Memory | None) -> None:
-        self.session = session
-        self.coalitions = coalitions
-        self.known = known
-        self.faults: list[Fault] = []
-        self._memory = memory
-        self._kept = ~np.isnan(known.values)
-        arrived = len(coalitions) - len(known.missing)
-        if arrived:
-            self._tell_of(arrived, fresh=False)
-
-    @property
-    def missing(self) -> Coalitions:
-        """The coalitions to evaluate."""
-        return self.coalitions[self.known.missing]
-
-    def care(self) -> Care:
-        """Return how to call the game: after something has failed for good, the rest has one attempt each."""
-        return replace(self.session.care, retries=0) if self.faults else self.session.care
-
-    def evaluate(self, shipped: Shipped, options: Options) -> None:
-        """Evaluate what is missing in workers."""
-        if len(self.known.missing) == 0:
-            return
-        where = workers.choose(options.n_jobs)
-        if where.elsewhere:
-            shipped.parcel()  # one that cannot be sent is refused before any worker is blamed
-        coalitions = self.missing
-        batches = cut(
-            *coalitions.shape,
-            workers=where.count,
-            batch_size=options.batch_size,
-            max_batch_bytes=options.max_batch_bytes,
-        )
-        for row, error in gather(where, workers.Work(shipped, coalitions, self.care), batches, self.take):
-            name = names_of(coalitions[row], options.player_names)
-            killed = EvaluationError(
-                f"The coalition {name} could not be evaluated: its worker was lost every time ({error}).",
-                coalitions[row],
-            )
-            killed.__cause__ = error
-            self.faults.append(Fault(row, killed))
-
-    def take(self, rows: NDArray[np.intp], outcome: Outcome) -> None:
-        """Keep what has come back for some of the missing rows."""
-        there = self.known.missing[rows]
-        self.known.values[there] = outcome.values
-        self.faults += [Fault(int(rows[row]), error) for row, error in outcome.faults]
-        arrived = there[~np.isnan(outcome.values)]
-        self._keep(arrived)
-        self.session.evaluated += len(arrived)
-        self._tell_of(len(arrived), fresh=True)
-
-    def keep_all(self) -> None:
-        """Keep whatever has arrived and was not kept yet, as when somebody interrupts just then."""
-        self._keep(np.flatnonzero(~np.isnan(self.known.values) & ~self._kept))
-
-    def values_or_raise(self) -> Values:
-        """Return the values of all coalitions, or raise what went wrong with the first that has none."""
-        if self.faults:
-            row, error = min(self.faults, key=lambda fault: fault.row)
-            raised = failure(self.missing[row], error, self.session.care)
-            if raised is error:
-                raise error
-            raise raised from error
-        values = self.known.values[self.known.same_as]
-        if np.isnan(values).any():
-            coalition = self.coalitions[int(np.flatnonzero(np.isnan(values))[0])]
-            name = names_of(coalition, self.session.options.player_names)
-            raise EvaluationError(f"No value of the coalition {name} has come back.", coalition)
-        return values
-
-    def _keep(self, rows: NDArray[np.intp]) -> None:
-        if len(rows) and self._memory is not None:
-            draws = [self.known.draws[row] for row in rows.tolist()]
-            self._memory.keep(self.coalitions[rows], self.known.values[rows], draws)
-        self._kept[rows] = True
-
-    def _tell_of(self, arrived: int, *, fresh: bool) -> None:
-        if self.session.on_arrival is not None:
-            self.session.on_arrival(arrived, fresh)
-
-
-def _memory(game: Game, options: Options, n_players: int) -> Memory | None:
+def _run_store(game: Game, options: Options, n_players: int) -> RunStore | None:
     if options.store is None:
         return None
     identity = identity_of(
@@ -162,4 +110,4 @@ def _memory(game: Game, options: Options, n_players: int) -> Memory | None:
     )
     if identity is None:
         raise StoreError("A store needs a game with a fingerprint or a name.")
-    return Memory(options.store, identity)
+    return RunStore(options.store, identity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class PerCoalition:
     >>> game(np.array([[True, False], [True, True]]))
     array([0.5, 1. ])
     """
+
+    batch_size: ClassVar[int] = 1
+    """An `Oracle` evaluates and stores one coalition at a time."""
 
     function: Callable[[Coalition], Any]
     n_players: int | None = None

@@ -1,1 +1,1 @@
-"""A store of every value that was paid for, in one SQLite file."""
+"""The store: the values of a game in an SQLite file."""

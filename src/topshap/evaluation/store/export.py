@@ -1,4 +1,4 @@
-"""Paid evaluations as a table for other programs: CSV or Parquet, one row a value, one column a player."""
+"""Export of a store to CSV or Parquet, with one row per value and one column per player."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @front_door
 def export(store: Store, path: str | os.PathLike[str]) -> int:
-    """Write all values of a store to a ``.csv`` or ``.parquet`` file and return how many there are.
+    """Write all values of a store to a ``.csv`` or ``.parquet`` file and return their number.
 
-    The columns are ``in_<player>`` for every player, 1 or true where it is in the coalition, ``draw``, which says the
-    how manieth evaluation of the coalition it is, counted from 0, and ``value``. Parquet needs the extra
-    ``topshap[parquet]``. The file appears when it is complete.
+    The columns are ``in_<player>`` for every player, 1 or true for members of the coalition, ``draw``, the number of
+    the evaluation among those of the same coalition, starting at 0, and ``value``. Parquet needs the extra
+    ``topshap[parquet]``. The file appears once it is complete.
 
     Examples
     --------

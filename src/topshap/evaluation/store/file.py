@@ -1,4 +1,4 @@
-"""Opening the file of a store: making it, mending it, and refusing one that belongs to another game."""
+"""Opening the file of a store: creating it, repairing it, and refusing the file of another game."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from topshap.core.errors import StoreError
-from topshap.evaluation.store import repair as damage
-from topshap.evaluation.store import schema
+from topshap.evaluation.store import repair, schema
 from topshap.evaluation.store.identity import Identity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _ATTEMPTS = 50
-"""How often to try while another process makes the same file."""
+"""The number of attempts while another process creates the same file."""
 
 
 def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection, Identity]:
-    """Open a file, making it or mending it if that is needed, and refuse one that belongs to another game."""
+    """Open a file, create or repair it if necessary, and refuse the file of another game."""
     new = schema.is_new(path)
     if new and identity is None:
         raise StoreError(f"There is no store at {str(path)!r}.")
@@ -31,13 +30,13 @@ def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection,
         if identity is not None:
             _refuse_another_game(found, identity, path)
         if not new:
-            damage.warn_if_torn(connection, path)
+            repair.warn_if_torn(connection, path)
             octets = (found.n_players + 7) // 8
-            if not damage.is_whole(connection, octets):
+            if not repair.is_intact(connection, octets):
                 connection.close()
-                damage.salvage(path, octets, _about(found))
+                repair.salvage(path, octets, _about(found))
                 connection = schema.connect(path)
-        schema.be_safe(connection)
+        schema.sync_normally(connection)
     except BaseException:
         connection.close()
         raise
@@ -45,23 +44,23 @@ def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection,
 
 
 def _identity_in(connection: sqlite3.Connection, path: Path, about: dict[str, str]) -> Identity:
-    """Return whose values the file holds; a file without tables gets them."""
+    """Return the identity of the file's game; an empty file gets its tables."""
     try:
-        for _ in range(_ATTEMPTS):  # SQLite does not wait while another process makes the same file
+        for _ in range(_ATTEMPTS):  # SQLite does not wait while another process creates the same file
             try:
                 if about and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                     schema.create(connection, path, about)
                 elif about:
-                    schema.write_ahead(connection)
+                    schema.use_write_ahead_log(connection)
                 break
             except sqlite3.OperationalError as error:
-                if not damage.is_busy(error):
+                if not repair.is_busy(error):
                     raise
                 time.sleep(0.05)
         schema.check(connection, path)
         texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
     except sqlite3.DatabaseError:
-        connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
+        connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
         schema.check(connection, path)
         texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
     return Identity.from_json(texts[0][0] if texts else None)
@@ -71,7 +70,7 @@ def _refuse_another_game(found: Identity, identity: Identity, path: Path) -> Non
     if differences := found.differences(identity):
         raise StoreError(
             f"The store {str(path)!r} belongs to another game: {'; '.join(differences)}. "
-            "Give each game a file of its own."
+            "Use a separate file for each game."
         )
 
 

@@ -1,4 +1,4 @@
-"""Which game a store belongs to: a fingerprint, and enough besides to say how two games differ."""
+"""The identity of a store's game: its fingerprint, and further properties that tell how two games differ."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Identity:
-    """What tells one game from another.
+    """The identity of a game.
 
     Attributes
     ----------
     fingerprint
-        The name that the user gave the game, or the fingerprint that the game gives of itself.
+        The name given by the user, or the fingerprint of the game.
     n_players
         The number of players.
     deterministic
@@ -29,7 +29,7 @@ class Identity:
     player_names
         One name per player, None if there are none.
     named
-        Whether the fingerprint is a name given by the user; then the players' names tell games apart as well.
+        Whether the fingerprint is a name given by the user; then games with other player names are other games.
     """
 
     fingerprint: str
@@ -39,12 +39,12 @@ class Identity:
     named: bool = False
 
     def to_json(self) -> str:
-        """Return it as text."""
+        """Return the identity as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: Any) -> Self:
-        """Return what `to_json` wrote; anything else is a `StoreError`.
+        """Return the identity that `to_json` wrote; any other text is a `StoreError`.
 
         Examples
         --------
@@ -54,7 +54,7 @@ class Identity:
         try:
             fields: dict[str, Any] = json.loads(text)
             names = fields["player_names"]
-            whole = (
+            valid = (
                 isinstance(fields["fingerprint"], str)
                 and type(fields["n_players"]) is int
                 and 1 <= fields["n_players"] < 2**31
@@ -62,14 +62,14 @@ class Identity:
                 and type(fields["named"]) is bool
                 and (names is None or [type(name) for name in names] == [str] * fields["n_players"])
             )
-            if whole:
+            if valid:
                 return cls(**{**fields, "player_names": None if names is None else tuple(names)})
         except (TypeError, ValueError, KeyError, RecursionError, MemoryError) as error:
             raise StoreError("The store does not say which game it belongs to.") from error
         raise StoreError("The store does not say which game it belongs to.")
 
     def differences(self, other: Identity) -> list[str]:
-        """Return in words how the game of a store, this one, differs from another; nothing if it is the same.
+        """Return descriptions of the differences between the game of a store, this one, and another game.
 
         Examples
         --------
@@ -99,7 +99,7 @@ def identity_of(
     player_names: tuple[str, ...] | None = None,
     deterministic: bool = True,
 ) -> Identity | None:
-    """Return a game's identity, by the name it was given or by its own fingerprint; None if it has neither."""
+    """Return a game's identity by its given name or its fingerprint, None if it has neither."""
     fingerprint = name if name is not None else getattr(game, "fingerprint", None)
     if fingerprint is None:
         return None

@@ -1,4 +1,4 @@
-"""What a run remembers through its store: which coalitions are paid for, and which evaluation of them comes next."""
+"""Looking up coalitions in the store of one run."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     from topshap.evaluation.store.store import Store
 
 
-class Recollection(NamedTuple):
-    """What is known of some coalitions."""
+class Lookup(NamedTuple):
+    """The known values of a batch of coalitions."""
 
     values: Values
-    """One per coalition, nan where it is not known."""
+    """One value per coalition, nan where it is not known."""
     missing: NDArray[np.intp]
     """The rows to evaluate."""
     same_as: NDArray[np.intp]
-    """For each row, the first one with the same value."""
+    """For each row, the first row with the same value."""
     draws: list[int]
-    """For each row, which evaluation of its coalition this is."""
+    """For each row, the number of its evaluation among those of the same coalition, starting at 0."""
 
 
-class Memory:
-    """A store as one run sees it.
+class RunStore:
+    """A store as one run uses it.
 
-    Of a game whose values vary, the first access to a coalition in a run is its first evaluation, the second access its
-    second one and so on, whether it is in the store or new. So a run that is started again meets the same values.
+    If the values of a game vary, the first access to a coalition in a run is its first evaluation, the second access
+    its second evaluation and so on, whether they are in the store or new. A run that is started again therefore gets
+    the same values.
     """
 
     def __init__(self, store: Store, identity: Identity) -> None:
@@ -45,8 +46,8 @@ class Memory:
         self._accesses: Counter[bytes] = Counter()
         store.open(identity)
 
-    def recall(self, coalitions: Coalitions) -> Recollection:
-        """Return what is known of these coalitions."""
+    def look_up(self, coalitions: Coalitions) -> Lookup:
+        """Return the known values of these coalitions, and count the accesses to them."""
         rows = np.arange(len(coalitions))
         draws = [0] * len(coalitions)
         same_as = rows
@@ -58,14 +59,14 @@ class Memory:
                 draws[row] = self._accesses[key]
                 self._accesses[key] += 1
         values, known = self.store.look_up(coalitions, draws)
-        return Recollection(values, np.flatnonzero(~known & (same_as == rows)), same_as, draws)
+        return Lookup(values, np.flatnonzero(~known & (same_as == rows)), same_as, draws)
 
-    def keep(self, coalitions: Coalitions, values: Values, draws: Sequence[int]) -> None:
+    def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int]) -> None:
         """Write new values to the store."""
         self.store.add(coalitions, values, draws)
 
 
-def nothing_known(rows: int) -> Recollection:
-    """Return what a run without a store knows before it evaluates anything."""
+def nothing_known(rows: int) -> Lookup:
+    """Return the lookup of a run without a store."""
     everything = np.arange(rows)
-    return Recollection(np.full(rows, np.nan), everything, everything, [0] * rows)
+    return Lookup(np.full(rows, np.nan), everything, everything, [0] * rows)

@@ -1,4 +1,4 @@
-"""Files that were torn or damaged: noticing it, and keeping what is whole."""
+"""Damaged and truncated files: detecting them, and recovering the intact rows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from topshap.evaluation.store.schema import Row
 
-_ONE_BY_ONE = 20_000
-"""Behind a place that cannot be read, so many rows are tried one by one before larger steps are made."""
+_SINGLE_STEPS = 20_000
+"""After an unreadable place, this many rows are tried one by one before the steps grow."""
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 
 
-def is_whole(connection: sqlite3.Connection, octets: int) -> bool:
-    """Return whether SQLite finds its pages in order, and every row is one that was written."""
+def is_intact(connection: sqlite3.Connection, octets: int) -> bool:
+    """Return whether SQLite finds no damaged page, and every row has the right checksum."""
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
-        return all(schema.is_whole(row, octets) for rows in schema.read(connection) for row in rows)
+        return all(schema.is_intact(row, octets) for rows in schema.read(connection) for row in rows)
     except sqlite3.DatabaseError as error:
         if is_busy(error):
             raise
@@ -36,24 +36,24 @@ def is_whole(connection: sqlite3.Connection, octets: int) -> bool:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Return whether the file is only in use by somebody else, which says nothing about its health."""
+    """Return whether the error only means that another process uses the file."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def salvage(path: Path, octets: int, about: dict[str, str]) -> None:
-    """Move a damaged file aside, write what is whole in it to a new one in its place, and warn."""
+    """Rename a damaged file, write its intact rows to a new file in its place, and warn."""
     new = path.with_name(path.name + ".salvage")
     _remove(new)
     kept = 0
-    with closing(schema.connect(path)) as damaged, closing(schema.connect(new)) as rescued:
-        damaged.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
-        schema.create(rescued, new, about)
-        rescued.execute("BEGIN")
+    with closing(schema.connect(path)) as damaged, closing(schema.connect(new)) as new_file:
+        damaged.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
+        schema.create(new_file, new, about)
+        new_file.execute("BEGIN")
         for row in _readable(damaged):
-            if schema.is_whole(row, octets):
-                kept += rescued.execute("INSERT OR IGNORE INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row).rowcount
-        rescued.execute("COMMIT")
+            if schema.is_intact(row, octets):
+                kept += new_file.execute("INSERT OR IGNORE INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row).rowcount
+        new_file.execute("COMMIT")
     aside = next(p for i in count(1) if not (p := path.with_name(f"{path.name}.damaged-{i}")).exists())
     path.rename(aside)
     for end in ("-wal", "-shm"):
@@ -61,30 +61,30 @@ def salvage(path: Path, octets: int, about: dict[str, str]) -> None:
             path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
     new.rename(path)
     warnings.warn(
-        f"The store {str(path)!r} was damaged. {kept} values in it are whole and are used; what is missing will be "
-        f"evaluated again. The file as it was found is {str(aside)!r}.",
+        f"The store {str(path)!r} was damaged. {kept} intact values are used; the others will be evaluated again. "
+        f"The damaged file is kept as {str(aside)!r}.",
         StoreWarning,
         stacklevel=2,
     )
 
 
 def warn_if_torn(connection: sqlite3.Connection, path: Path) -> None:
-    """Warn if the last thing written to the file was cut short, as by a power failure; SQLite leaves it out."""
-    for _ in range(3):  # another process may just be writing
+    """Warn if the last transaction was cut short, as by a power failure; SQLite ignores it."""
+    for _ in range(3):  # another process may be writing
         frames = _frames_begun(path)
         _, valid, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if frames <= max(valid, 0):
             return
         time.sleep(0.02)
     warnings.warn(
-        f"The last batch written to the store {str(path)!r} was cut short and is left out; it will be evaluated again.",
+        f"The last batch written to the store {str(path)!r} was cut short and is ignored; it will be evaluated again.",
         StoreWarning,
         stacklevel=2,
     )
 
 
 def _frames_begun(path: Path) -> int:
-    """Return how many pages were begun to be written to SQLite's write-ahead log since it was last emptied."""
+    """Return the number of pages in SQLite's write-ahead log since its last reset, complete or not."""
     try:
         log = path.with_name(path.name + "-wal").read_bytes()
     except OSError:
@@ -93,7 +93,7 @@ def _frames_begun(path: Path) -> int:
     salts = log[16:24]
     starts = range(_WAL_HEADER, max(_WAL_HEADER, len(log) - 16), frame)
     frames = 0
-    for start in starts:  # frames of an earlier filling of the log, with other salts, may follow
+    for start in starts:  # older frames with other salts may follow
         if log[start + 8 : start + 16] != salts:
             break
         frames += 1
@@ -101,19 +101,19 @@ def _frames_begun(path: Path) -> int:
 
 
 def _readable(connection: sqlite3.Connection) -> Iterator[Row]:
-    """Yield every row that can be read, stepping over those that cannot."""
+    """Yield every readable row and skip the others."""
     last, failures = -1, 0
     while last < 2**62:
         try:
-            rows = _rows_behind(connection, last, 1 if failures else 256)
+            rows = _rows_after(connection, last, 1 if failures else 256)
         except (sqlite3.DatabaseError, OverflowError) as error:
-            if failures == 0:  # look at the same rows again, one by one
+            if failures == 0:  # read the same rows again, one by one
                 failures = 1
                 continue
             if isinstance(error, sqlite3.DatabaseError) and _no_table(error):
-                raise StoreError("The store is damaged so much that nothing in it can be read.") from error
+                raise StoreError("The store is too damaged to be read.") from error
             failures += 1
-            last += 1 if failures < _ONE_BY_ONE else 2 ** (failures - _ONE_BY_ONE)
+            last += 1 if failures < _SINGLE_STEPS else 2 ** (failures - _SINGLE_STEPS)
             continue
         if not rows:
             return
@@ -123,14 +123,14 @@ def _readable(connection: sqlite3.Connection) -> Iterator[Row]:
             yield row[1:]
 
 
-def _rows_behind(connection: sqlite3.Connection, last: int, at_most: int) -> list[tuple[int, *Row]]:
-    """Return the next rows, with their ids; an error if those of a damaged page come that are not behind `last`."""
+def _rows_after(connection: sqlite3.Connection, last: int, at_most: int) -> list[tuple[int, *Row]]:
+    """Return the next rows with their ids, or raise an error if a damaged page returns earlier rows again."""
     rows = connection.execute(
         "SELECT id, coalition, draw, value, checksum FROM evaluations NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?",
         (last, at_most),
     ).fetchall()
     if rows and rows[-1][0] <= last:
-        raise sqlite3.DatabaseError("rows come again that were read before")
+        raise sqlite3.DatabaseError("rows were returned twice")
     return rows
 
 

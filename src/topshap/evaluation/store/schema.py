@@ -1,4 +1,4 @@
-"""The form of a store's file: SQLite tables with a version, made here and checked here."""
+"""The format of a store's file: versioned SQLite tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x746F7073
-"""Says in the header of the file that it is a store of this package: "tops"."""
+"""Marks the file as a store of this package in its header: "tops"."""
 VERSION = 1
-"""The version of the tables. A file with a higher one was written by a later topshap."""
+"""The version of the tables. A file with a higher version was written by a later topshap."""
 BUSY_SECONDS = 60.0
-"""How long to wait for another process that writes to the same file."""
+"""The time to wait for another process that writes to the same file."""
 
 _HEADER = b"SQLite format 3\x00"
 _TABLES = (
@@ -32,11 +32,11 @@ _TABLES = (
 )
 
 Row = tuple[bytes, int, float, int]
-"""A packed coalition, which of its evaluations this is, the value, and a checksum of the three."""
+"""A packed coalition, the number of its evaluation, the value, and a checksum of the three."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a file as SQLite, trusting nothing in it."""
+    """Open a file as SQLite without trusting its content."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
@@ -44,8 +44,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def create(connection: sqlite3.Connection, path: Path, about: dict[str, str]) -> None:
-    """Make the tables in an empty file; where another process was first, its tables stay."""
-    connection.execute("PRAGMA synchronous = OFF")  # there is nothing to lose yet, and one wait for the disk is enough
+    """Create the tables in an empty file, unless another process has just done so."""
+    connection.execute("PRAGMA synchronous = OFF")  # nothing can be lost yet, and one sync at the end is enough
     connection.execute("BEGIN IMMEDIATE")
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
@@ -58,24 +58,24 @@ def create(connection: sqlite3.Connection, path: Path, about: dict[str, str]) ->
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-    write_ahead(connection)
+    use_write_ahead_log(connection)
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
-def write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and one writer work at the same time, and a commit be a short write at the end of a file."""
+def use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Allow readers and one writer at the same time, and make a commit a short write at the end of a file."""
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-def be_safe(connection: sqlite3.Connection) -> None:
-    """Wait for the disk as often as it takes that no failure can damage a file with a write-ahead log."""
+def sync_normally(connection: sqlite3.Connection) -> None:
+    """Sync as often as needed to protect a file with a write-ahead log from any failure."""
     connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def is_new(path: Path) -> bool:
-    """Return whether there is nothing at this path yet; what is no SQLite file is refused."""
+    """Return whether the file is empty or does not exist, and refuse a file that is not an SQLite file."""
     try:
         with path.open("rb") as file:
             header = file.read(len(_HEADER))
@@ -84,16 +84,16 @@ def is_new(path: Path) -> bool:
     except OSError as error:
         raise StoreError(f"The store {str(path)!r} cannot be opened: {error}") from error
     if header not in (b"", _HEADER):
-        raise StoreError(f"{str(path)!r} is no store of topshap: it is not an SQLite file.")
+        raise StoreError(f"{str(path)!r} is not a store of topshap: it is not an SQLite file.")
     return header == b""
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that another program or a later version of this one has made."""
+    """Refuse a file created by another program or by a later version of topshap."""
     ((application,),) = connection.execute("PRAGMA application_id").fetchall()
     ((version,),) = connection.execute("PRAGMA user_version").fetchall()
     if application != APPLICATION_ID:
-        raise StoreError(f"{str(path)!r} is no store of topshap: another program has made this SQLite file.")
+        raise StoreError(f"{str(path)!r} is not a store of topshap: another program created this SQLite file.")
     if version > VERSION:
         raise StoreError(
             f"{str(path)!r} was written by a later topshap: its format is {version}, "
@@ -101,11 +101,13 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         )
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master") if sql is not None}
     if version < 1 or found != set(_TABLES):
-        raise StoreError(f"{str(path)!r} is no store of topshap: it has other tables than a store of format {VERSION}.")
+        raise StoreError(
+            f"{str(path)!r} is not a store of topshap: it has other tables than a store of format {VERSION}."
+        )
 
 
 def rows_of(coalitions: Iterable[bytes], draws: Iterable[int], values: Iterable[float]) -> list[Row]:
-    """Return rows to be written, with their checksums."""
+    """Return rows with their checksums."""
     return [
         (coalition, draw, value, checksum(coalition, draw, value))
         for coalition, draw, value in zip(coalitions, draws, values, strict=True)
@@ -113,15 +115,15 @@ def rows_of(coalitions: Iterable[bytes], draws: Iterable[int], values: Iterable[
 
 
 def checksum(coalition: bytes, draw: int, value: float) -> int:
-    """Return a number that changes with any of the three."""
+    """Return a checksum of the three."""
     return zlib.crc32(_NUMBERS.pack(draw, value), zlib.crc32(coalition))
 
 
 _NUMBERS = struct.Struct("<qd")
 
 
-def is_whole(row: tuple[object, ...], octets: int) -> bool:
-    """Return whether a row that was read is one that was written."""
+def is_intact(row: tuple[object, ...], octets: int) -> bool:
+    """Return whether a row has the right types and the right checksum."""
     coalition, draw, value, stored = row
     return (
         isinstance(coalition, bytes)
@@ -134,7 +136,7 @@ def is_whole(row: tuple[object, ...], octets: int) -> bool:
 
 
 def read(connection: sqlite3.Connection, block: int = 10_000) -> Iterator[list[Row]]:
-    """Yield all rows in the order in which they were written, some at a time."""
+    """Yield all rows in blocks, in the order in which they were written."""
     last = -1
     while True:
         rows = connection.execute(

@@ -1,4 +1,4 @@
-"""Store: what has been paid for, in a file that outlives the run."""
+"""Store: the values of a game in a file."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("topshap")
 
-_AT_ONCE = 900
-"""How many coalitions one query looks for; old versions of SQLite take no more than 999."""
+_KEYS_PER_QUERY = 900
+"""The number of coalitions in one query; old versions of SQLite accept at most 999."""
 
 
 @dataclass(frozen=True)
 class StoreInfo:
-    """What a store says about itself.
+    """A summary of a store.
 
     Attributes
     ----------
     path
-        Where it is.
+        The path of the file.
     identity
-        Which game it belongs to.
+        The identity of the game.
     created
-        When it was made, as text in UTC.
+        The time of creation, as text in UTC.
     evaluations
-        How many values it holds.
+        The number of values.
     coalitions
-        Of how many different coalitions.
+        The number of distinct coalitions.
     size
-        How many bytes the file takes.
+        The size of the file in bytes.
     """
 
     path: Path
@@ -63,17 +63,17 @@ class StoreInfo:
 class Store:
     """The values of one game in an SQLite file, written as they arrive.
 
-    A store belongs to one game: to the one whose ``fingerprint`` it was made with, or to the one with the name given
-    here. Another game is refused. Several processes may use a store at once. The file is opened when it is first used
-    and may be closed at any time.
+    A store belongs to one game, identified by its ``fingerprint`` or by the name given here. Another game is refused.
+    Several processes may use a store at the same time. The file is opened when it is first used and may be closed at
+    any time.
 
     Parameters
     ----------
     path
-        The file; it is made if it does not exist.
+        The path of the file, which is created if it does not exist.
     game
-        A name for the game and its version, for games that have no attribute ``fingerprint``. Change it whenever a
-        coalition could have another value than before: with other data, another model, another prompt.
+        A name for the game and its version, for games without an attribute ``fingerprint``. Change it whenever the
+        value of a coalition could change: with other data, another model, another prompt.
 
     Examples
     --------
@@ -101,8 +101,8 @@ class Store:
         self._lock = threading.RLock()
 
     def open(self, identity: Identity | None = None) -> Identity:
-        """Open the file for the game with this identity, or for whichever it belongs to, and return that one's."""
-        with self._lock, _said(self.path):
+        """Open the file for the game with this identity, or for any game, and return the identity of its game."""
+        with self._lock, _store_errors(self.path):
             self._forget_other_process()
             if self._connection is None or (identity is not None and identity != self._identity):
                 self.close()
@@ -112,35 +112,35 @@ class Store:
             return self._known_identity()
 
     def look_up(self, coalitions: Coalitions, draws: Sequence[int] | None = None) -> tuple[Values, Any]:
-        """Return the values of these coalitions, and a bool array that says which are known; nan for the others.
+        """Return the values of these coalitions, nan where unknown, and a bool array that is true where they are known.
 
-        Of games whose values vary, `draws` says which evaluation of the coalition is meant, the first being 0.
+        For games whose values vary, `draws` has the number of each evaluation of a coalition, starting at 0.
         """
         keys = pack(coalitions)
         draws = [0] * len(keys) if draws is None else draws
         known: dict[tuple[bytes, int], float] = {}
-        with self._lock, _said(self.path):
+        with self._lock, _store_errors(self.path):
             connection, octets = self._opened(coalitions.shape[1])
             different = list(dict.fromkeys(keys))
-            for start in range(0, len(different), _AT_ONCE):
-                some = different[start : start + _AT_ONCE]
+            for start in range(0, len(different), _KEYS_PER_QUERY):
+                some = different[start : start + _KEYS_PER_QUERY]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT coalition, draw, value, checksum FROM evaluations WHERE coalition IN ({marks})"  # noqa: S608 - question marks only
                 for row in connection.execute(query, some):
-                    if not schema.is_whole(row, octets):
+                    if not schema.is_intact(row, octets):
                         raise StoreError(f"The store {str(self.path)!r} was damaged while it was in use.")
                     known[row[0], row[1]] = row[2]
         values = np.array([known.get(key, np.nan) for key in zip(keys, draws, strict=True)], dtype=np.float64)
         return values, ~np.isnan(values)
 
     def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int] | None = None) -> None:
-        """Write values, all or none of them; of a coalition whose value is there already, that one stays.
+        """Write values in one transaction; the value of a coalition that is already stored stays.
 
-        Where values vary and another process has taken a draw's place, the value takes the next free one.
+        If values vary and another process has stored a draw with the same number, the value gets the next free number.
         """
         keys = pack(coalitions)
         rows = schema.rows_of(keys, [0] * len(keys) if draws is None else draws, np.asarray(values).tolist())
-        with self._lock, _said(self.path):
+        with self._lock, _store_errors(self.path):
             connection, _ = self._opened(coalitions.shape[1])
             varies = not self._known_identity().deterministic
             connection.execute("BEGIN IMMEDIATE")
@@ -156,10 +156,10 @@ class Store:
                 raise
 
     def read(self) -> Iterator[tuple[Coalitions, Sequence[int], Values]]:
-        """Yield everything in the order in which it was written, some at a time: coalitions, draws, values."""
+        """Yield blocks of coalitions, draws and values in the order in which they were written."""
         n = self.open().n_players
         octets = (n + 7) // 8
-        with _said(self.path):
+        with _store_errors(self.path):
             connection, _ = self._opened(n)
             for rows in schema.read(connection):
                 packed = np.frombuffer(b"".join(row[0] for row in rows), dtype=np.uint8).reshape(-1, octets)
@@ -167,16 +167,16 @@ class Store:
                 yield coalitions, [row[1] for row in rows], np.array([row[2] for row in rows])
 
     def info(self) -> StoreInfo:
-        """Return what the store says about itself; a file that does not exist is an error."""
+        """Return a summary of the store, or raise an error if the file does not exist."""
         identity = self.open()
-        with self._lock, _said(self.path):
+        with self._lock, _store_errors(self.path):
             connection, _ = self._opened(identity.n_players)
             ((created,),) = connection.execute("SELECT text FROM about WHERE name = 'created'").fetchall() or [("",)]
             ((coalitions,),) = connection.execute("SELECT count(DISTINCT coalition) FROM evaluations").fetchall()
             return StoreInfo(self.path, identity, str(created), len(self), coalitions, self.path.stat().st_size)
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is used again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None and self._process == os.getpid():
@@ -184,7 +184,7 @@ class Store:
                     connection.close()
 
     def __len__(self) -> int:
-        """Return how many values there are."""
+        """Return the number of values."""
         with self._lock:
             if self._connection is None:
                 self.open()
@@ -211,7 +211,7 @@ class Store:
         return type(self), (self.path, self.game)
 
     def _opened(self, n_players: int) -> tuple[sqlite3.Connection, int]:
-        """Return the connection, made anew in a forked process, and the length of a packed coalition."""
+        """Return the connection, a new one in a forked process, and the number of bytes of a packed coalition."""
         identity = self.open(self._identity)
         if identity.n_players != n_players:
             raise StoreError(f"The store {str(self.path)!r} has {identity.n_players} players, not {n_players}.")
@@ -258,8 +258,8 @@ def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> Non
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system raise into an error that names the store."""
+def _store_errors(path: Path) -> Iterator[None]:
+    """Raise errors of SQLite and of the file system as errors that name the store."""
     try:
         yield
     except (sqlite3.Error, OSError, OverflowError, UnicodeDecodeError) as error:

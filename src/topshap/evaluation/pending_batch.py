@@ -1,0 +1,117 @@
+"""Coalitions that a run has asked for together: known from the store, evaluated, or failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.core.coalitions import names_of
+from topshap.core.errors import EvaluationError
+from topshap.evaluation.batches import split_batch
+from topshap.evaluation.call import error_for
+from topshap.evaluation.executors import Job, choose_executor
+from topshap.evaluation.recovery import gather
+from topshap.evaluation.results import Failure
+from topshap.evaluation.store.lookup import nothing_known
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from topshap.core.typing import Coalitions, Values
+    from topshap.evaluation.call import CallPolicy
+    from topshap.evaluation.pickling import PickledGame
+    from topshap.evaluation.results import BatchResult
+    from topshap.evaluation.session import Session
+
+
+class PendingBatch:
+    """A batch of a session, looked up in its store when it is created.
+
+    Attributes
+    ----------
+    coalitions : ndarray of bool, shape (m, n)
+        All coalitions of the batch.
+    missing : ndarray of bool, shape (l, n)
+        The coalitions to evaluate.
+    failures : list of Failure
+        The coalitions of `missing` that have failed.
+    """
+
+    def __init__(self, session: Session, coalitions: Coalitions) -> None:
+        self.coalitions = coalitions
+        self.failures: list[Failure] = []
+        self._session = session
+        self._store = session.store
+        self._known = nothing_known(len(coalitions)) if self._store is None else self._store.look_up(coalitions)
+        self._stored = ~np.isnan(self._known.values)
+        self.missing: Coalitions = coalitions[self._known.missing]
+        if len(self.missing) < len(coalitions):
+            self._report(len(coalitions) - len(self.missing), fresh=False)
+
+    def policy(self) -> CallPolicy:
+        """Return how to call the game: once a coalition has failed, the others get one attempt each."""
+        policy = self._session.policy
+        return replace(policy, retries=0) if self.failures else policy
+
+    def evaluate(self, game: PickledGame) -> None:
+        """Evaluate the missing coalitions in this process or in the workers of joblib's context."""
+        if len(self.missing) == 0:
+            return
+        options = self._session.options
+        executor = choose_executor(options.n_jobs)
+        if executor.separate_processes:
+            game.payload()  # raises an error if it cannot be pickled, before any worker is blamed
+        batches = split_batch(
+            *self.missing.shape,
+            workers=executor.n_workers,
+            batch_size=options.batch_size,
+            max_batch_bytes=options.max_batch_bytes,
+        )
+        for row, error in gather(executor, Job(game, self.missing, self.policy), batches, self.take):
+            name = names_of(self.missing[row], options.player_names)
+            killed = EvaluationError(
+                f"The coalition {name} could not be evaluated: its worker was lost every time ({error}).",
+                self.missing[row].copy(),
+            )
+            killed.__cause__ = error
+            self.failures.append(Failure(row, killed))
+
+    def take(self, rows: NDArray[np.intp], result: BatchResult) -> None:
+        """Take the result of some of the missing rows, and store its values."""
+        places = self._known.missing[rows]
+        self._known.values[places] = result.values
+        self.failures += [Failure(int(rows[row]), error) for row, error in result.failures]
+        arrived = places[~np.isnan(result.values)]
+        self._add_to_store(arrived)
+        self._report(len(arrived), fresh=True)
+
+    def store_arrived(self) -> None:
+        """Store the values that have arrived but are not stored yet, as after an interruption within `take`."""
+        self._add_to_store(np.flatnonzero(~np.isnan(self._known.values) & ~self._stored))
+
+    def values_or_raise(self) -> Values:
+        """Return the values of all coalitions, or raise the error of the first one without a value."""
+        if self.failures:
+            row, error = min(self.failures, key=lambda failure: failure.row)
+            raised = error_for(self.missing[row], error, self._session.policy)
+            if raised is error:
+                raise error
+            raise raised from error
+        values = self._known.values[self._known.same_as]
+        if np.isnan(values).any():
+            coalition = self.coalitions[int(np.flatnonzero(np.isnan(values))[0])]
+            name = names_of(coalition, self._session.options.player_names)
+            raise EvaluationError(f"No value of the coalition {name} has come back.", coalition.copy())
+        return values
+
+    def _add_to_store(self, rows: NDArray[np.intp]) -> None:
+        if len(rows) and self._store is not None:
+            draws = [self._known.draws[row] for row in rows.tolist()]
+            self._store.add(self.coalitions[rows], self._known.values[rows], draws)
+        self._stored[rows] = True
+
+    def _report(self, arrived: int, *, fresh: bool) -> None:
+        if self._session.on_arrival is not None:
+            self._session.on_arrival(arrived, fresh)
