@@ -36,7 +36,7 @@ bind(
     make_algorithm="topshap.algorithms.registry:make",
     text_leaderboard="topshap.show.text:text_leaderboard",
     headline="topshap.show.wording:headline",
-    describe_promise="topshap.show.wording:in_words",
+    describe_promise="topshap.show.wording:describe_promise",
     plot="topshap.show:leaderboard",
     notebook_html="topshap.show.notebook:notebook_html",
     to_html="topshap.show.report:to_html",

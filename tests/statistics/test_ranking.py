@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from topshap.statistics.ranking import merit, probability_of_larger_magnitude
+from topshap.statistics.ranking import probability_of_larger_magnitude, rank_key
 
 N = 4
 SEEDS = st.integers(0, 10**6)
@@ -20,9 +20,9 @@ def drawn(seed):
 
 
 @given(arrays(np.float64, N, elements=st.floats(-1e9, 1e9)))
-def test_merit_is_the_value_or_its_magnitude(values):
-    assert np.array_equal(merit(values, "value"), values)
-    assert np.array_equal(merit(values, "magnitude"), np.abs(values))
+def test_the_key_is_the_value_or_its_magnitude(values):
+    assert np.array_equal(rank_key(values, "value"), values)
+    assert np.array_equal(rank_key(values, "magnitude"), np.abs(values))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,4 +1,4 @@
-"""Which players a picture shows, and what it calls them: shared by plots, notebook, terminal and report."""
+"""The players that plots and reports show, and the labels they get."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from topshap.core.race import Race
     from topshap.core.result import TopK
     from topshap.core.typing import Players
 
@@ -50,13 +51,13 @@ def around_border(n_players: int, k: int, most: int) -> Players:
     return np.arange(start, min(n_players, start + most))
 
 
-def name_of(top: TopK, player: int) -> str:
-    """Return a player's name, its index as text where it has none."""
-    return str(player) if top.player_names is None else top.player_names[player]
+def name_of(found: TopK | Race, player: int) -> str:
+    """Return a player's name; its index as text if the players have no names."""
+    return str(player) if found.player_names is None else found.player_names[player]
 
 
 def on_one_line(name: str) -> str:
-    r"""Return a name without line breaks, and with a mark for what cannot be printed or would move the cursor.
+    r"""Return a name without line breaks, and with a mark for characters that cannot be printed or move the cursor.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import front_door, refuse
 from topshap.show.labels import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,9 +153,9 @@ def _owners(player_of: ArrayLike | None, n_pieces: int) -> Players:
 
 def _strength(top: TopK) -> NDArray[np.float64]:
     """Return how strongly to highlight each of the top k, from 0.25 to 1."""
-    merits = merit(top.estimates[top.players], top.rank_by)
-    highest = np.abs(merits).max()
-    return np.clip(merits / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+    keys = rank_key(top.estimates[top.players], top.rank_by)
+    highest = np.abs(keys).max()
+    return np.clip(keys / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
 
 
 def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text:

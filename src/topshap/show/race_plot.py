@@ -10,8 +10,9 @@ from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
 from topshap.show.labels import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
+from topshap.show.wording import race_title
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import border_lines, rank_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,13 +84,12 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("Shapley value")
-    shown = "" if len(ranks) == top.n_players else f" ({len(ranks)} of {top.n_players:,} players shown)"
-    ax.set_title(f"The race for the top {top.k}{shown}", loc="left", fontsize="medium")
+    ax.set_title(race_title(top, len(ranks)), loc="left", fontsize="medium")
     return ax
 
 
 def borders(top: TopK) -> list[float]:
-    """Return where the border of the top k lies among the values; on both sides of 0 if it is one of magnitudes.
+    """Return the values at which the border of the top k lies: two of them if players are ranked by magnitude.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def borders(top: TopK) -> list[float]:
     """
     if top.k == top.n_players:
         return []
-    between = float(merit(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean())
-    return [between, -between] if top.rank_by == "magnitude" else [between]
+    between = rank_key(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean()
+    return border_lines(float(between), top.rank_by)
 
 
 def known_history(top: TopK) -> History:

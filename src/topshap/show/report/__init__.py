@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.validation import front_door
-from topshap.show.html import board, styles
+from topshap.show.html import html_leaderboard, styles
 from topshap.show.report.content import content, facts, pairwise_table, what_it_means
+from topshap.show.wording import pairwise_note
 
 if TYPE_CHECKING:
     import os
@@ -44,7 +46,8 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     page = Template(_part("report.html")).substitute(
         title=escape(title or f"The top {top.k} of {top.n_players:,} players"),
         headline=escape(top.headline),
-        board=board(top),
+        board=html_leaderboard(top),
+        pairwise_note=escape(pairwise_note(top)),
         pairwise=pairwise_table(top),
         facts=terms,
         promise=escape(top.promise),
@@ -57,10 +60,12 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what is running."""
-    import topshap  # noqa: PLC0415 - it imports this module
-
-    return {"topshap": topshap.__version__, "python": platform.python_version(), "numpy": np.__version__}
+    """Return the versions of topshap, Python and numpy."""
+    try:
+        own = version("topshap")
+    except PackageNotFoundError:  # imported from a directory without being installed
+        own = "not installed"
+    return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
 
 
 def _part(name: str) -> str:
