@@ -41,7 +41,7 @@ bind(
     notebook_html="topshap.show.notebook:notebook_html",
     to_html="topshap.show.report:to_html",
     to_shap="topshap.interop.shap:to_shap",
-    to_shapiq="topshap.interop.shapiq_export:to_shapiq",
+    to_shapiq="topshap.interop.shapiq:to_interaction_values",
     save="topshap.interop.json:save",
 )
 

@@ -97,7 +97,7 @@ def _table(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
             table.add_row("", *(_text("-" * width, _BORDER) for width in (8, _BAR_WIDTH, 8)))
         if row.hidden:
             table.add_row("", _text(f"{row.hidden:,} more", "dim"))
-    return table  # type: ignore[no-any-return]
+    return table
 
 
 def interval_bar(row: Row, limits: tuple[float, float], ink: str = "─●│") -> str:
