@@ -122,7 +122,7 @@ class TopK:
 
     @property
     def promise(self) -> str:
-        """What may be relied on, under which assumptions, and what it took: one line of words.
+        """One line that says what is guaranteed, under which assumptions, and what was spent.
 
         Examples
         --------
@@ -172,13 +172,13 @@ class TopK:
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
 
-        Values start from v(empty) and add up to v(grand): what the estimates lack is spread equally over the players
-        outside the top k. Bounds are intervals of 95%.
+        The values and v(empty) sum to v(grand): the residual of the estimates is spread equally over the players
+        outside the top k. The bounds are intervals of 95%.
 
         Parameters
         ----------
         data
-            What to show beside the players' names: one value per player.
+            One value per player, shown next to its name.
         """
         return bound("to_shap")(self, data)
 
@@ -187,7 +187,7 @@ class TopK:
         return bound("to_shapiq")(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file, which `topshap.load` reads to the last bit."""
+        """Write the result to a JSON file; `topshap.load` reads it to the last bit."""
         bound("save")(self, path)
 
     def to_frame(self) -> pd.DataFrame:
@@ -207,24 +207,24 @@ class TopK:
         return frame
 
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
-        """Write a report to a single HTML file that needs no network: to look at, to send, to print.
+        """Write a report to a single HTML file that needs no network.
 
-        It holds the leaderboard, the race with a slider, the probabilities of pairs, what was run, what may be relied
-        on, a table to sort and copy, and the same as JSON.
+        It contains the leaderboard, the race with a slider, the pairwise probabilities, the options of the run, the
+        guarantee, a table to sort and copy, and the same data as JSON.
 
         Parameters
         ----------
         path
             The file to write.
         title
-            What stands at the top.
+            The title of the report.
         game
-            What the game was, in words of yours.
+            A description of the game.
         """
         bound("to_html")(self, path, title=title, game=game)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the representation in a notebook."""
         html: str = bound("notebook_html")(self)
         return html
 
@@ -234,13 +234,13 @@ class TopK:
         return axes
 
     def __str__(self) -> str:
-        """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
+        """Return the headline, the leaderboard and the promise as text."""
         text: str = bound("text_leaderboard")(self)
         return text
 
     @property
     def headline(self) -> str:
-        """What was found in one line: how many players, after how many evaluations, and how sure it is."""
+        """The result in one line: how many players, after how many evaluations, and how certain it is."""
         line: str = bound("headline")(self)
         return line
 

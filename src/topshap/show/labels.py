@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from topshap.core.result import TopK
     from topshap.core.typing import Players
 
-_JOINERS = "\u200c\u200d"  # they shape letters and emoji, and are needed to write some languages
+_JOINERS = "\u200c\u200d"  # needed to write some languages and emoji
 NAME_LENGTH = 28
 """Names are cut to this many characters where space is short."""
 
 
 def shown_ranks(n_players: int, k: int, most: int) -> Players:
-    """Return the ranks to show, from 0 and at most `most`: the first ones, and always those around the border.
+    """Return at most `most` ranks to show, counted from 0: the first ones, and always those around the border.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def shown_ranks(n_players: int, k: int, most: int) -> Players:
 
 
 def around_border(n_players: int, k: int, most: int) -> Players:
-    """Return at most `most` ranks in a row, from 0, with the border between in and out in the middle if possible.
+    """Return at most `most` consecutive ranks, counted from 0, with the border of the top k in the middle if possible.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def on_one_line(name: str) -> str:
 
 
 def shorten(name: str, length: int = NAME_LENGTH) -> str:
-    """Return a name on one line, cut in the middle if it is long: endings often tell names apart.
+    """Return a name on one line, cut in the middle if it is long, since endings often distinguish names.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
-    """Return names that are shown together, cut so that they stay different where that is possible.
+    """Return names that are shown together, cut such that they stay different if possible.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
     short = [shorten(line, length) for line in lines]
     long = [i for i, line in enumerate(lines) if len(line) > length]
     alike = [i for i in long if short.count(short[i]) > 1]
-    # If the long ones all begin alike, all of them lose their beginning, so that they can still be compared.
+    # If all long names share a beginning, it is cut from all of them, so that they can still be compared.
     for group in (long, alike) if alike else ():
         shared = commonprefix([lines[i] for i in group])  # noqa: RUF071 - names, not paths
         start = len(shared.rstrip("".join(filter(str.isalnum, shared))))  # back to where a word begins

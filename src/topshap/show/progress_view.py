@@ -1,4 +1,4 @@
-"""The part that all displays of a running race share: what has arrived, when to draw, and the time left."""
+"""The base of the displays of a running race: it counts values, limits the drawing rate and predicts the time left."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ProgressView(ABC):
         return self._race.spent + self._arrived
 
     def _cost(self) -> str:
-        """Return what was spent in words, such as "20 of 300 evaluations"."""
+        """Return the evaluations spent in words, such as "20 of 300 evaluations"."""
         race = self._race
         of_budget = "" if race.budget is None else f" of {race.budget:,}"
         unit = "calls" if race.counting == "calls" else "evaluations"

@@ -1,4 +1,4 @@
-"""Results in words: headlines, what was ranked, why a race ended, and the guarantee that its answer has."""
+"""Results in words: titles and headlines, why a race ended, and the guarantee of its answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def title(found: TopK | Race) -> str:
-    """Return what is ranked in a few words, for the title of a plot.
+    """Return the short title of a result or race.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def title(found: TopK | Race) -> str:
 
 
 def question(top: TopK) -> str:
-    """Return what was asked for, as part of a sentence."""
+    """Return the question that was answered, as part of a sentence."""
     return f"the top {top.k} of {top.n_players:,} players{order_phrase(top.rank_by)}"
 
 
@@ -37,7 +37,7 @@ def race_title(top: TopK, shown: int) -> str:
 
 
 def pairwise_note(top: TopK) -> str:
-    """Return what the pairwise probabilities are."""
+    """Return the description of the pairwise probabilities."""
     return (
         "The estimated probability, in percent, that the player of the row has "
         f"{comparison(top.rank_by)} than the player of the column, around the border."

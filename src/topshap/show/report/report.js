@@ -1,5 +1,5 @@
 "use strict";
-// Draws the race and the table from the JSON in the page. Text is only ever set as text, never as HTML.
+// Draws the race and the table from the JSON in the page. Text is always set as text, never as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("topshap-data").textContent);
   const { run, players, race } = data;
