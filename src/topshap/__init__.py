@@ -36,12 +36,12 @@ bind(
     make_algorithm="topshap.algorithms.registry:make",
     text_leaderboard="topshap.show.text:text_leaderboard",
     headline="topshap.show.wording:headline",
-    describe_promise="topshap.show.wording:in_words",
+    describe_promise="topshap.show.wording:describe_promise",
     plot="topshap.show:leaderboard",
     notebook_html="topshap.show.notebook:notebook_html",
     to_html="topshap.show.report:to_html",
     to_shap="topshap.interop.shap:to_shap",
-    to_shapiq="topshap.interop.shapiq_export:to_shapiq",
+    to_shapiq="topshap.interop.shapiq:to_interaction_values",
     save="topshap.interop.json:save",
 )
 

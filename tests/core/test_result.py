@@ -279,9 +279,9 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"guarantee": "asymptotic"}, ["With probability at least 95%", "asymptotically", "every look paid for"]),
-        ({"guarantee": "credible"}, ["With posterior probability at least 95%", "no guarantee", "normal"]),
-        ({"guarantee": "published"}, ["The published rule was met", "no guarantee at level delta"]),
+        ({"guarantee": "asymptotic"}, ["With probability at least 95%", "asymptotically", "for repeated looks"]),
+        ({"guarantee": "credible"}, ["With posterior probability at least 95%", "Not a guarantee", "normal"]),
+        ({"guarantee": "published"}, ["The published rule was met", "Not a guarantee at level delta"]),
         ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
         ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
         ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
@@ -321,7 +321,7 @@ def test_the_published_rule_is_not_called_a_guarantee():
     game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
     top = topshap.identify(game, k=2, epsilon=0.1, algorithm="cmcs@k", random_state=0)
     assert (top.stopped, top.guarantee) == ("confident", "published")
-    assert "no guarantee at level delta" in top.promise
+    assert "Not a guarantee at level delta" in top.promise
 
 
 def test_a_result_for_a_fixed_budget_has_no_guarantee(random_game):

@@ -11,6 +11,7 @@ import pytest
 import topshap
 from topshap.show.report import render
 from topshap.show.report.content import LISTED
+from topshap.statistics.ranking import RANK_BY, rank_key
 
 VOID = {"meta", "link", "input"}
 
@@ -101,6 +102,16 @@ def test_the_json_inside_says_what_the_result_says(found):
     np.testing.assert_allclose(
         data["pairwise"]["row_ahead_of_column"], top.pairwise()[around][:, around], rtol=1e-2, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("rank_by", RANK_BY)
+def test_the_order_at_each_moment_is_in_the_data(found, rank_by):
+    race = data_of(render(found(n=20, k=3, budget=2000, algorithm="cmcs", rank_by=rank_by)))["race"]
+    estimates = np.array(race["estimates"])
+    assert len(race["orders"]) == len(race["evaluations"])
+    for moment, order in enumerate(race["orders"]):
+        assert sorted(order) == list(range(len(estimates)))
+        assert (np.diff(rank_key(estimates[order, moment], rank_by)) <= 0.0).all()
 
 
 def test_the_page_says_what_was_run_and_what_is_promised(found):

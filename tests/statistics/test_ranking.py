@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from topshap.statistics.ranking import merit, probability_of_larger_magnitude
+from topshap.statistics.ranking import (
+    RANK_BY,
+    border_lines,
+    probability_before,
+    probability_of_larger_magnitude,
+    rank_key,
+    rank_signs,
+)
 
 N = 4
 SEEDS = st.integers(0, 10**6)
@@ -20,9 +27,9 @@ def drawn(seed):
 
 
 @given(arrays(np.float64, N, elements=st.floats(-1e9, 1e9)))
-def test_merit_is_the_value_or_its_magnitude(values):
-    assert np.array_equal(merit(values, "value"), values)
-    assert np.array_equal(merit(values, "magnitude"), np.abs(values))
+def test_the_key_is_the_value_or_its_magnitude(values):
+    assert np.array_equal(rank_key(values, "value"), values)
+    assert np.array_equal(rank_key(values, "magnitude"), np.abs(values))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -49,3 +56,33 @@ def test_what_is_known_is_certain_and_what_is_not_is_even():
     certain = probability_of_larger_magnitude(np.array([-3.0, 2.0, -2.0, 0.0]), np.zeros((4, 4)))
     assert certain.tolist() == [[0.5, 1, 1, 1], [0, 0.5, 0.5, 1], [0, 0.5, 0.5, 1], [0, 0, 0, 0.5]]
     assert (probability_of_larger_magnitude(np.array([1.0, 2.0]), np.full((2, 2), np.nan)) == 0.5).all()
+
+
+@pytest.mark.parametrize("rank_by", RANK_BY)
+@given(values=arrays(np.float64, N, elements=st.floats(-1e9, 1e9)))
+def test_the_key_is_the_value_times_its_sign(rank_by, values):
+    assert np.array_equal(rank_key(values, rank_by), rank_signs(values, rank_by) * values)
+
+
+@pytest.mark.parametrize("rank_by", RANK_BY)
+def test_border_lines_lie_where_the_key_is_that_of_the_border(rank_by):
+    lines = np.array(border_lines(2.5, rank_by))
+    assert len(lines) > 0
+    assert np.array_equal(rank_key(lines, rank_by), np.full(len(lines), 2.5))
+
+
+@pytest.mark.parametrize("rank_by", RANK_BY)
+@pytest.mark.parametrize("seed", range(4))
+def test_one_of_two_is_ranked_before_the_other_and_more_likely_if_its_estimate_says_so(rank_by, seed):
+    estimates, _, rng = drawn(seed)
+    errors = np.full(N, rng.uniform(0.1, 2.0))
+    before = probability_before(estimates, errors, None, rank_by)
+    np.testing.assert_allclose(before + before.T, 1.0, atol=1e-3)
+    keys = rank_key(estimates, rank_by)
+    assert np.array_equal(before > 0.5, keys[:, None] > keys)
+
+
+@pytest.mark.parametrize("rank_by", RANK_BY)
+def test_without_standard_errors_nothing_is_said_about_pairs(rank_by):
+    before = probability_before(np.arange(3.0), np.full(3, np.nan), None, rank_by)
+    assert np.array_equal(before, np.full((3, 3), 0.5))

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import scipy
 
 from topshap.core.bindings import bound
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import merit, probability_of_larger_magnitude
+from topshap.statistics.ranking import probability_before, rank_key
 from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class TopK:
 
     @property
     def promise(self) -> str:
-        """What may be relied on, under which assumptions, and what it took: one line of words.
+        """One line that says what is guaranteed, under which assumptions, and what was spent.
 
         Examples
         --------
@@ -134,8 +133,8 @@ class TopK:
         'Nothing is promised: the budget was spent before epsilon=0.1 was reached at delta=0.05.
         It took 100 evaluations of a budget of 100.'
         >>> topshap.identify(game, guarantee="credible", **options).promise
-        'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1:
-        no guarantee, as estimates count as normal and looks as free. It took ... evaluations.'
+        'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1.
+        Not a guarantee: it assumes normal estimates and does not correct for repeated looks. It took ... evaluations.'
         """
         words: str = bound("describe_promise")(self)
         return words
@@ -149,22 +148,12 @@ class TopK:
         return np.stack([self.estimates - half_width, self.estimates + half_width], axis=1)
 
     def pairwise(self) -> Matrix:
-        """Return the estimated probability that player i's Shapley value exceeds player j's, shape (n, n).
+        """Return the estimated probability that player i is ranked before player j, shape (n, n).
 
-        Where players are ranked by magnitude, that its magnitude does. It is 1/2 on the diagonal, for equal estimates,
-        and where nothing is known.
+        This is the probability that its Shapley value is higher, or its magnitude larger, as `rank_by` says. It is 1/2
+        on the diagonal, for equal estimates, and where the standard errors are unknown.
         """
-        if self.rank_by == "magnitude":
-            return probability_of_larger_magnitude(self.estimates, self._shared_covariance())
-        ahead = self.estimates[:, None] - self.estimates
-        variances = self.std_errors**2
-        shared = self._shared_covariance()
-        # Rounding makes a covariance unequal to its transpose, which is all there is to see of a pair that is known.
-        deviation = np.sqrt(np.maximum(variances[:, None] + variances - (shared + shared.T), 0.0))
-        certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
-        z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
-        probability: Matrix = scipy.special.ndtr(np.where(np.isnan(z), 0.0, z))
-        return probability
+        return probability_before(self.estimates, self.std_errors, self.covariance, self.rank_by)
 
     @cached_property
     def confidence(self) -> float:
@@ -183,13 +172,13 @@ class TopK:
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
 
-        Values start from v(empty) and add up to v(grand): what the estimates lack is spread equally over the players
-        outside the top k. Bounds are intervals of 95%.
+        The values and v(empty) sum to v(grand): the residual of the estimates is spread equally over the players
+        outside the top k. The bounds are intervals of 95%.
 
         Parameters
         ----------
         data
-            What to show beside the players' names: one value per player.
+            One value per player, shown next to its name.
         """
         return bound("to_shap")(self, data)
 
@@ -198,7 +187,7 @@ class TopK:
         return bound("to_shapiq")(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file, which `topshap.load` reads to the last bit."""
+        """Write the result to a JSON file; `topshap.load` reads it to the last bit."""
         bound("save")(self, path)
 
     def to_frame(self) -> pd.DataFrame:
@@ -218,24 +207,24 @@ class TopK:
         return frame
 
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
-        """Write a report to a single HTML file that needs no network: to look at, to send, to print.
+        """Write a report to a single HTML file that needs no network.
 
-        It holds the leaderboard, the race with a slider, the probabilities of pairs, what was run, what may be relied
-        on, a table to sort and copy, and the same as JSON.
+        It contains the leaderboard, the race with a slider, the pairwise probabilities, the options of the run, the
+        guarantee, a table to sort and copy, and the same data as JSON.
 
         Parameters
         ----------
         path
             The file to write.
         title
-            What stands at the top.
+            The title of the report.
         game
-            What the game was, in words of yours.
+            A description of the game.
         """
         bound("to_html")(self, path, title=title, game=game)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the representation in a notebook."""
         html: str = bound("notebook_html")(self)
         return html
 
@@ -245,13 +234,13 @@ class TopK:
         return axes
 
     def __str__(self) -> str:
-        """Return a leaderboard: the top k, the border, and those next to it; below it, what may be relied on."""
+        """Return the headline, the leaderboard and the promise as text."""
         text: str = bound("text_leaderboard")(self)
         return text
 
     @property
     def headline(self) -> str:
-        """What was found in one line: how many players, after how many evaluations, and how sure it is."""
+        """The result in one line: how many players, after how many evaluations, and how certain it is."""
         line: str = bound("headline")(self)
         return line
 
@@ -259,12 +248,9 @@ class TopK:
     def ranking(self) -> Players:
         """Indices of all players: the top k, then the others, as they are ranked."""
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
-        merits = merit(self.estimates[rest], self.rank_by)
-        return np.concatenate([self.players, rest[np.argsort(-merits, kind="stable")]])
+        keys = rank_key(self.estimates[rest], self.rank_by)
+        return np.concatenate([self.players, rest[np.argsort(-keys, kind="stable")]])
 
     def name_of(self, i: int) -> str:
         """Return the name of a player; its index as text where the players have no names."""
         return str(i) if self.player_names is None else self.player_names[i]
-
-    def _shared_covariance(self) -> Matrix:
-        return np.diag(self.std_errors**2) if self.covariance is None else self.covariance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.statistics.moments import PairMoments, PlayerMoments
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,10 +78,10 @@ class Standing(ABC):
         With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
         rounding errors do not decide.
         """
-        order, merits = self.tie_order, merit(self.estimates, self.rank_by)
-        if resolution > 0.0 and (largest := np.abs(merits).max()) > 0.0:
-            merits = np.round(merits / (resolution * largest))
-        return order[(-merits[order]).argsort(kind="stable")]
+        order, keys = self.tie_order, rank_key(self.estimates, self.rank_by)
+        if resolution > 0.0 and (largest := np.abs(keys).max()) > 0.0:
+            keys = np.round(keys / (resolution * largest))
+        return order[(-keys[order]).argsort(kind="stable")]
 
     def partition(self, k: int) -> tuple[Players, Players]:
         """Return the current top k and the rest, each from the best to the worst."""

@@ -1,35 +1,42 @@
-"""A result as a JSON file: text that anything can read, with a version, and exact to the last bit."""
+"""Results as JSON files: readable by any program, with a version, and exact to the last bit.
+
+A file holds the fields of `TopK`. How a field is read follows from its type, so a new field needs no change here.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
+from topshap.core import typing as core_types
 from topshap.core.errors import ParameterError
 from topshap.core.history import History
-from topshap.core.result import Stopped, TopK
-from topshap.statistics.ranking import RANK_BY
+from topshap.core.result import TopK
+from topshap.core.stopping import Promised
+from topshap.statistics.ranking import RankBy
 
 if TYPE_CHECKING:
     import os
 
 FORMAT, VERSION = "topshap.TopK", 1
 
-_KINDS: dict[str, Any] = {
-    "evaluations": int,
-    "calls": int,
-    "budget": int | None,
-    "epsilon": float | int | None,
-    "delta": float | int | None,
-    "algorithm": str,
-    "counting": str,
+_NOT_FINITE = ("nan", "inf", "-inf")
+"""Numbers that JSON does not have, as they are written."""
+_TYPES: dict[str, Any] = {
+    **vars(core_types),
+    "History": History,
+    "NDArray": NDArray,
+    "Promised": Promised,
+    "RankBy": RankBy,
 }
-
-_ARRAYS = {"players": np.intp, "estimates": np.float64, "std_errors": np.float64, "covariance": np.float64}
+"""The names in the annotations of `TopK` and `History` that their modules import for type checkers only."""
 
 
 def save(top: TopK, path: str | os.PathLike[str]) -> None:
@@ -38,12 +45,12 @@ def save(top: TopK, path: str | os.PathLike[str]) -> None:
 
 
 def as_text(top: TopK) -> str:
-    """Return a result as JSON; numbers that JSON does not have are written as text ("nan", "inf")."""
+    """Return a result as JSON, with numbers that JSON does not have as text ("nan", "inf")."""
     return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str]) -> TopK:
-    """Read a result that `TopK.save` wrote. Nothing in the file is ever executed.
+    """Read a result that `TopK.save` wrote. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -76,54 +83,60 @@ def load(path: str | os.PathLike[str]) -> TopK:
     if version != VERSION:
         raise ParameterError(f"{must_be} Got one of version {version!r}, and this topshap reads version {VERSION}.")
     try:
-        return _built(content)
+        top: TopK = _read_fields(TopK, content)
+        _check_shapes(top)
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise ParameterError(f"{must_be} Got {str(path)!r} with other content ({error}).") from error
+    return top
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as the lists, numbers and texts that JSON has."""
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _check_fields(content: dict[str, Any]) -> None:
-    needed = {field.name for field in fields(TopK) if field.default is MISSING}
-    wrong = (needed - set(content)) | (set(content) - {field.name for field in fields(TopK)})
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass."""
+    return get_type_hints(kind, localns=_TYPES)
+
+
+def _read_fields(kind: Any, content: Any) -> Any:
+    """Return a dataclass from its fields."""
+    types = _types_of(kind)
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    wrong = (needed - set(content)) | (set(content) - set(types))
     if wrong:
         raise ValueError(f"fields {sorted(wrong)} are missing or unknown")
-    for name, kind in _KINDS.items():
-        if not isinstance(content[name], kind):
-            raise TypeError(f"{name!r} is {content[name]!r}")
-    if content.get("rank_by", "value") not in RANK_BY:
-        raise ValueError("it does not say what players are ranked by")
-    if content["stopped"] not in get_args(Stopped) or (content["epsilon"] is None) != (content["delta"] is None):
-        raise ValueError("it does not say why the race ended")
+    return kind(**{name: _read(name, types[name], value) for name, value in content.items()})
 
 
-def _built(content: dict[str, Any]) -> TopK:
-    _check_fields(content)
-    for name, dtype in _ARRAYS.items():
-        unknown = name == "covariance" and content[name] is None
-        content[name] = None if unknown else np.array(content[name], dtype=dtype)
-    for name in ("player_names", "value_range"):
-        content[name] = None if content.get(name) is None else tuple(content[name])
-    if content.get("history") is not None:
-        past = content["history"]
-        content["history"] = History(
-            evaluations=np.array(past["evaluations"], dtype=np.intp),
-            estimates=np.array(past["estimates"], dtype=np.float64),
-            std_errors=np.array(past["std_errors"], dtype=np.float64),
-        )
-    for name in ("empty", "grand"):
-        content[name] = float(content[name])
-    top = TopK(**content)
+def _read(name: str, kind: Any, value: Any) -> Any:
+    """Return the value of a field of this type."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if NoneType in arguments:  # X | None
+        return None if value is None else _read(name, arguments[0], value)
+    if is_dataclass(kind):
+        return _read_fields(kind, value)
+    if origin is np.ndarray:
+        return np.array(value, dtype=get_args(arguments[1])[0])
+    if origin is tuple:
+        return tuple(_read(name, arguments[0], each) for each in value)
+    if kind is float and (type(value) is int or value in _NOT_FINITE):
+        return float(value)
+    if not (value in arguments if origin is Literal else isinstance(value, kind)):
+        raise TypeError(f"{name!r} is {value!r}")
+    return value
+
+
+def _check_shapes(top: TopK) -> None:
+    """Refuse a result whose arrays do not belong together."""
     n, k = top.n_players, top.k
     shapes_fit = top.estimates.shape == top.std_errors.shape == (n,) and top.players.shape == (k,)
     if not shapes_fit or not 1 <= k <= n or not ((top.players >= 0) & (top.players < n)).all():
@@ -132,4 +145,5 @@ def _built(content: dict[str, Any]) -> TopK:
         raise ValueError("the covariance does not fit the estimates")
     if top.player_names is not None and len(top.player_names) != n:
         raise ValueError("the names do not fit the estimates")
-    return top
+    if (top.epsilon is None) != (top.delta is None):
+        raise ValueError("epsilon and delta are not given together")

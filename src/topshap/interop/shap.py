@@ -1,4 +1,4 @@
-"""Results as shap's Explanation, for its plots."""
+"""Results as ``shap.Explanation``, for the plots of shap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @front_door
 def to_shap(top: TopK, data: Any = None) -> Any:
-    """Return one result as a ``shap.Explanation``, with an interval of 95% as its bounds."""
+    """Return a result as a ``shap.Explanation``, with intervals of 95% as its bounds."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
     cells = _cells(data, top.n_players)
     low, high = top.interval().T
@@ -36,7 +36,7 @@ def to_shap(top: TopK, data: Any = None) -> Any:
 
 
 def many_to_shap(tops: Sequence[TopK], data: Any = None) -> Any:
-    """Return several results with the same players as one ``shap.Explanation``."""
+    """Return several results for the same players as one ``shap.Explanation``."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
     return shap.Explanation(
         values=np.stack([adding_up(top) for top in tops]),
@@ -48,9 +48,9 @@ def many_to_shap(tops: Sequence[TopK], data: Any = None) -> Any:
 
 
 def adding_up(top: TopK) -> Values:
-    """Return the estimates, changed so that they add up to v(grand) - v(empty) exactly as Shapley values do.
+    """Return the estimates, adjusted to sum to v(grand) - v(empty) as Shapley values do.
 
-    What is missing is spread equally over the players outside the top k, whose values are of less interest; over all
+    The residual is spread equally over the players outside the top k, whose values are of less interest, or over all
     players if there are no others.
 
     Examples

@@ -1,7 +1,7 @@
-"""See it: plots of a result and of the race that led to it. Needs the extra ``topshap[plots]``.
+"""Plots of a result and of the race that led to it. Needs the extra ``topshap[plots]``.
 
-Each function takes a `topshap.TopK` and, if it is to be part of a figure of your own, axes; it returns the axes that it
-drew on. Dark and light tell the top k from the rest, not hue alone, so the plots may be printed in grey.
+Each function takes a `topshap.TopK` and, optionally, the axes to draw on, and returns the axes. The top k and the rest
+differ in brightness as well as in hue, so that the plots can be printed in grey.
 
 Examples
 --------

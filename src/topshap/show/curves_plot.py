@@ -1,4 +1,4 @@
-"""Curves of a benchmark: error against budget, with bands of one standard error."""
+"""Benchmark curves: mean error against budget, with bands of one standard error."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def curves(
     Parameters
     ----------
     budgets
-        What was spent, rising, shape (b,).
+        The budgets, in increasing order, shape (b,).
     errors
-        For each algorithm the errors of its runs, shape (runs, b).
+        The errors of the runs of each algorithm, shape (runs, b).
     ax
-        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+        The axes to draw on; by default those of a new figure. Needs the extra ``topshap[plots]``.
     ylabel
-        What the errors are.
+        The label of the error axis.
     logarithmic
-        Whether the errors are drawn on a logarithmic axis.
+        Whether the error axis is logarithmic.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were drawn on.
+        The axes with the plot.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def curves(
     for position, (name, runs) in enumerate(errors.items()):
         table = check_reals("errors", runs)
         if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] != len(spent):
-            refuse("errors", runs, must_be=f"arrays of shape (runs, {len(spent)}), one column a budget")
+            refuse("errors", runs, must_be=f"arrays of shape (runs, {len(spent)}), one column per budget")
         colour, dashes, marker = SERIES[position % len(SERIES)]
         mean = table.mean(axis=0)
         ax.plot(spent, mean, color=colour, linestyle=dashes, marker=marker, markersize=5, label=name)

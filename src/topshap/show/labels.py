@@ -1,4 +1,4 @@
-"""Which players a picture shows, and what it calls them: shared by plots, notebook, terminal and report."""
+"""The players that plots and reports show, and the labels they get."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from topshap.core.race import Race
     from topshap.core.result import TopK
     from topshap.core.typing import Players
 
-_JOINERS = "\u200c\u200d"  # they shape letters and emoji, and are needed to write some languages
+_JOINERS = "\u200c\u200d"  # needed to write some languages and emoji
 NAME_LENGTH = 28
 """Names are cut to this many characters where space is short."""
 
 
 def shown_ranks(n_players: int, k: int, most: int) -> Players:
-    """Return the ranks to show, from 0 and at most `most`: the first ones, and always those around the border.
+    """Return at most `most` ranks to show, counted from 0: the first ones, and always those around the border.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def shown_ranks(n_players: int, k: int, most: int) -> Players:
 
 
 def around_border(n_players: int, k: int, most: int) -> Players:
-    """Return at most `most` ranks in a row, from 0, with the border between in and out in the middle if possible.
+    """Return at most `most` consecutive ranks, counted from 0, with the border of the top k in the middle if possible.
 
     Examples
     --------
@@ -50,13 +51,13 @@ def around_border(n_players: int, k: int, most: int) -> Players:
     return np.arange(start, min(n_players, start + most))
 
 
-def name_of(top: TopK, player: int) -> str:
-    """Return a player's name, its index as text where it has none."""
-    return str(player) if top.player_names is None else top.player_names[player]
+def name_of(found: TopK | Race, player: int) -> str:
+    """Return a player's name; its index as text if the players have no names."""
+    return str(player) if found.player_names is None else found.player_names[player]
 
 
 def on_one_line(name: str) -> str:
-    r"""Return a name without line breaks, and with a mark for what cannot be printed or would move the cursor.
+    r"""Return a name without line breaks, and with a mark for characters that cannot be printed or move the cursor.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def on_one_line(name: str) -> str:
 
 
 def shorten(name: str, length: int = NAME_LENGTH) -> str:
-    """Return a name on one line, cut in the middle if it is long: endings often tell names apart.
+    """Return a name on one line, cut in the middle if it is long, since endings often distinguish names.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
-    """Return names that are shown together, cut so that they stay different where that is possible.
+    """Return names that are shown together, cut such that they stay different if possible.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def shorten_all(names: Iterable[str], length: int = NAME_LENGTH) -> list[str]:
     short = [shorten(line, length) for line in lines]
     long = [i for i, line in enumerate(lines) if len(line) > length]
     alike = [i for i in long if short.count(short[i]) > 1]
-    # If the long ones all begin alike, all of them lose their beginning, so that they can still be compared.
+    # If all long names share a beginning, it is cut from all of them, so that they can still be compared.
     for group in (long, alike) if alike else ():
         shared = commonprefix([lines[i] for i in group])  # noqa: RUF071 - names, not paths
         start = len(shared.rstrip("".join(filter(str.isalnum, shared))))  # back to where a word begins

@@ -1,4 +1,4 @@
-"""The top k where they are: words highlighted in their text, regions in their image."""
+"""The top k in their context: words highlighted in a text, regions in an image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import front_door, refuse
 from topshap.show.labels import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from topshap.core.typing import Players
 
 _LINE_HEIGHT = 2.1
-"""The distance of lines of text, in font sizes: ranks stand between them."""
+"""The distance between lines of text in font sizes; ranks are written between them."""
 _ABOVE, _BELOW = 1.5, 0.5
-"""What the first line needs above its baseline and the last one below, in font sizes."""
+"""The space above the baseline of the first line and below that of the last, in font sizes."""
 _ROUNDING = 1.02
-"""Each resolution rounds the widths of letters in its own way: a line that is wider than its outlines leaves room."""
+"""A margin for the widths of letters, which are rounded differently at each resolution."""
 
 
 @front_door
@@ -39,26 +39,26 @@ def text_map(
     player_of: ArrayLike | None = None,
     fontsize: float = 11.0,
 ) -> Axes:
-    """Write a text with the pieces of the top k highlighted: the darker, the higher their value, with their ranks.
+    """Write a text with the pieces of the top k highlighted, the best the darkest, and numbered by rank.
 
     Parameters
     ----------
     top
-        What was found.
+        The result.
     ax
-        Where to write; by default in a new figure. Needs the extra ``topshap[plots]``.
+        The axes to write on; by default those of a new figure. Needs the extra ``topshap[plots]``.
     pieces
         The pieces of the text in their order, such as its words; by default the players' names.
     player_of
-        The player that each piece belongs to, by index; one that is no index of a player belongs to nobody. By default
-        there is one piece for each player.
+        The index of the player that each piece belongs to; a number that is not an index belongs to no player. By
+        default there is one piece for each player.
     fontsize
         The size of the text in points.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were written on.
+        The axes with the text.
 
     Examples
     --------
@@ -91,24 +91,24 @@ def text_map(
 
 @front_door
 def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Show an image with the regions of the top k as they are, framed and with their ranks; the rest is faded.
+    """Show an image in which the regions of the top k are framed and numbered by rank, and the rest is faded.
 
     Parameters
     ----------
     top
-        What was found.
+        The result.
     image
         An array of shape (height, width) or (height, width, 3 or 4), as matplotlib shows it.
     segments
-        The player that each pixel belongs to, by index, of shape (height, width); a pixel with a number that is no
-        index of a player belongs to nobody.
+        The index of the player that each pixel belongs to, of shape (height, width); a number that is not an index
+        belongs to no player.
     ax
-        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+        The axes to draw on; by default those of a new figure. Needs the extra ``topshap[plots]``.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were drawn on.
+        The axes with the plot.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def _owners(player_of: ArrayLike | None, n_pieces: int) -> Players:
 
 def _strength(top: TopK) -> NDArray[np.float64]:
     """Return how strongly to highlight each of the top k, from 0.25 to 1."""
-    merits = merit(top.estimates[top.players], top.rank_by)
-    highest = np.abs(merits).max()
-    return np.clip(merits / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+    keys = rank_key(top.estimates[top.players], top.rank_by)
+    highest = np.abs(keys).max()
+    return np.clip(keys / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
 
 
 def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text:
@@ -169,9 +169,9 @@ def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text
 
 
 def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsize: float, *, fit_height: bool) -> None:
-    """Move the pieces to where they stand in lines as wide as the axes, with the ranks of the top k above them."""
+    """Arrange the pieces in lines as wide as the axes, with the ranks of the top k above them."""
     figure: Any = ax.figure
-    figure.canvas.draw()  # the layout of the figure says how wide the axes are
+    figure.canvas.draw()  # so that the axes have their final width
     size = fontsize * figure.dpi / 72
     room = ax.get_window_extent().width
     x, line = 0.0, 0
@@ -196,7 +196,7 @@ def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsi
 
 
 def _width(text: Text) -> float:
-    """Return the width of a text in points, at whatever resolution it will be drawn."""
+    """Return the width of a text in points, at any resolution."""
     from matplotlib.textpath import text_to_path  # noqa: PLC0415 - an extra
 
     width, _, _ = text_to_path.get_text_width_height_descent(text.get_text(), text.get_fontproperties(), ismath=False)
@@ -204,7 +204,7 @@ def _width(text: Text) -> float:
 
 
 def _frame(ax: Axes, mask: NDArray[np.bool_]) -> None:
-    """Draw a line around a region, along the edges of its pixels, white below blue so that it is seen on any ground."""
+    """Draw a line around a region along the edges of its pixels, blue on white to be visible on any background."""
     padded = np.pad(mask, 1)
     across, along = np.argwhere(padded[1:] != padded[:-1]), np.argwhere(padded[:, 1:] != padded[:, :-1])
     flat = [[(column - 1.5, row - 0.5), (column - 0.5, row - 0.5)] for row, column in across.tolist()]
@@ -216,7 +216,7 @@ def _frame(ax: Axes, mask: NDArray[np.bool_]) -> None:
 
 
 def _middle(mask: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the centre of a region, or the pixel of it that is closest, so that a rank stands inside."""
+    """Return the centre of a region, or its pixel closest to the centre if that is outside."""
     inside = np.argwhere(mask)
     centre = inside.mean(axis=0)
     if mask[tuple(centre.round().astype(int))]:

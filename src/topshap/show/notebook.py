@@ -1,18 +1,18 @@
-"""A result as a notebook shows it."""
+"""The representation of a result in a notebook."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
 
-from topshap.show.html import board, styles
+from topshap.show.html import html_leaderboard, styles
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
 
 
 def notebook_html(top: TopK) -> str:
-    """Return the leaderboard, with what may be relied on below it, as a piece of HTML without any script.
+    """Return the headline, the leaderboard and the promise as HTML without any script.
 
     Examples
     --------
@@ -22,6 +22,5 @@ def notebook_html(top: TopK) -> str:
     True
     """
     head = f"<p><strong>{escape(top.headline)}</strong></p>"
-    return (
-        f'<div class="topshap"><style>{styles()}</style>{head}{board(top, most=16)}<p>{escape(top.promise)}</p></div>'
-    )
+    board, promise = html_leaderboard(top, most=16), f"<p>{escape(top.promise)}</p>"
+    return f'<div class="topshap"><style>{styles()}</style>{head}{board}{promise}</div>'

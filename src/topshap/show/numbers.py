@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Probabilities and numbers as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def percent(probability: float) -> str:
-    """Return an estimated probability in the precision that it has; it is never quite 0 or 1.
+    """Return an estimated probability in percent, never as exactly 0 or 1.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def percent(probability: float) -> str:
 
 
 def short_number(value: float, scale: float, *, digits: int = 3) -> str:
-    """Return a number with a few digits; what is but rounding error next to `scale` is 0.
+    """Return a number with a few digits; a rounding error relative to `scale` is 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Who is ahead of whom: the probabilities of pairs of players around the border."""
+"""Pairwise probabilities of players around the border of the top k."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 @front_door
 def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
-    """Draw the estimated probability that one player's value exceeds another's, for players around the border.
+    """Draw the estimated probability that one player is ranked before another, for players around the border.
 
-    Row by row: the darker a cell, the surer it is that the player of the row is ahead of the player of the column. The
-    lines are the border between in and out.
+    The darker a cell, the more likely the player of its row is ahead of the player of its column. The dashed lines are
+    the border of the top k.
 
     Parameters
     ----------
     top
-        What was found.
+        The result.
     ax
-        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+        The axes to draw on; by default those of a new figure. Needs the extra ``topshap[plots]``.
     most
-        How many players to show at most, at least 2: those around the border.
+        The maximum number of players to show, at least 2: those around the border.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were drawn on.
+        The axes with the plot.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The race: estimates and intervals against evaluations, so that one sees the top k separate from the rest."""
+"""The race: estimates and intervals against the number of evaluations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
 from topshap.show.labels import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
+from topshap.show.wording import race_title
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import border_lines, rank_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,31 +22,31 @@ if TYPE_CHECKING:
 
 DASHES = ("-", "--", "-.", ":")
 FEW_MOMENTS = 8
-"""Up to this many moments of a race are marked as points: the lines between them were not seen."""
+"""Races with at most this many moments are drawn with a marker at each of them."""
 
 
 @front_door
 def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.95) -> Axes:
-    """Draw how the estimates and their intervals came about while evaluations were spent.
+    """Draw the estimates and their intervals against the number of evaluations.
 
-    The top k are dark, the others light. Intervals are drawn of the last player in and the first one out, which
-    is where the race is decided.
+    The top k are dark, the others light. Intervals are drawn for the last player in the top k and the first one
+    outside, where the race is decided.
 
     Parameters
     ----------
     top
-        What was found, with its `history`.
+        The result, with its `history`.
     ax
-        Where to draw; by default in a new figure. Needs the extra ``topshap[plots]``.
+        The axes to draw on; by default those of a new figure. Needs the extra ``topshap[plots]``.
     most
-        How many players to show at most, at least 4: the first ones, and always those around the border.
+        The maximum number of players to show, at least 4: the first ones, and always those around the border.
     level
         The level of the intervals, between 0 and 1.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes that were drawn on.
+        The axes with the plot.
 
     Examples
     --------
@@ -83,13 +84,12 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("Shapley value")
-    shown = "" if len(ranks) == top.n_players else f" ({len(ranks)} of {top.n_players:,} players shown)"
-    ax.set_title(f"The race for the top {top.k}{shown}", loc="left", fontsize="medium")
+    ax.set_title(race_title(top, len(ranks)), loc="left", fontsize="medium")
     return ax
 
 
 def borders(top: TopK) -> list[float]:
-    """Return where the border of the top k lies among the values; on both sides of 0 if it is one of magnitudes.
+    """Return the values at which the border of the top k lies: two of them if players are ranked by magnitude.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def borders(top: TopK) -> list[float]:
     """
     if top.k == top.n_players:
         return []
-    between = float(merit(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean())
-    return [between, -between] if top.rank_by == "magnitude" else [between]
+    between = rank_key(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean()
+    return border_lines(float(between), top.rank_by)
 
 
 def known_history(top: TopK) -> History:
-    """Return how the estimates came about, from when they differ; refuse a result that does not say so."""
+    """Return the history of a result from the first moment at which estimates differ; refuse a result without one."""
     history = top.history
     if history is None:
         refuse("top", must_be="a result with a history", got="one without")
@@ -115,9 +115,9 @@ def known_history(top: TopK) -> History:
 
 
 def value_limits(estimates: Matrix, half_widths: Matrix) -> tuple[float, float]:
-    """Return limits that hold all that is known at the end and most of the way to it.
+    """Return axis limits that hold all final intervals and most of the earlier ones.
 
-    The first estimates and intervals may be many times as wide as the last ones, and would leave nothing to see.
+    The first estimates and intervals may be many times wider than the last ones, which would then be invisible.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def value_limits(estimates: Matrix, half_widths: Matrix) -> tuple[float, float]:
 
 
 def spread(places: Values, gap: float) -> Values:
-    """Return places in the same order that are at least `gap` apart, moved as little as a single sweep allows.
+    """Return the positions moved apart to a distance of at least `gap`, in the same order.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def spread(places: Values, gap: float) -> Values:
     array([0.55, 1.55, 5.  ])
     """
     order = np.argsort(places, kind="stable")
-    blocks: list[tuple[float, int]] = []  # the middle of each block of touching places, and how many there are
+    blocks: list[tuple[float, int]] = []  # the centre and the size of each block of touching positions
     for place in places[order].tolist():
         middle, size = place, 1
         while blocks and blocks[-1][0] + gap * blocks[-1][1] / 2 > middle - gap * size / 2:
@@ -155,7 +155,7 @@ def spread(places: Values, gap: float) -> Values:
 
 
 def within(places: Values, gap: float, low: float, high: float) -> Values:
-    """Return places that are `gap` apart and, if there is room for all, at least half of it inside of [low, high].
+    """Return the positions moved into [low, high], at least half a `gap` from its ends if there is room for all.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def within(places: Values, gap: float, low: float, high: float) -> Values:
 
 
 def round_numbers(low: float, high: float) -> list[float]:
-    """Return some round numbers in [low, high] for a logarithmic axis: 1, 2, 5, 10 and so on, or powers of ten.
+    """Return round numbers in [low, high] for a logarithmic axis: 1, 2, 5, 10 and so on, or powers of ten.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def round_numbers(low: float, high: float) -> list[float]:
 
 
 def _evaluations_axis(ax: Axes, history: History) -> None:
-    """Take a logarithmic axis where the race is long enough, with plain numbers."""
+    """Set up the axis of evaluations, logarithmic for a long race."""
     first, last = history.evaluations[[0, -1]].tolist()
     if last > 4 * first:
         ax.set_xscale("log")
@@ -196,7 +196,7 @@ def _evaluations_axis(ax: Axes, history: History) -> None:
 
 
 def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
-    """Write the players' names where their lines end, without one over another."""
+    """Write the players' names at the ends of their lines, without overlap."""
     players = top.ranking[ranks]
     low, high = ax.get_ylim()
     height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points

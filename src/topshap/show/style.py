@@ -1,4 +1,4 @@
-"""What all plots share: colours that differ in brightness as well as in hue, and axes where none are given."""
+"""The style of all plots: colours that differ in brightness as well as in hue, and axes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 INSIDE = "#0062A3"
 """The top k: a blue that is dark in greyscale."""
 OUTSIDE = "#C4C4C4"
-"""Everyone else: light."""
+"""The other players: light."""
 OUTSIDE_LINE = "#8A8A8A"
-"""Lines of everyone else."""
+"""Lines of the other players."""
 FAINT_TEXT = "#666666"
-"""Text of everyone else, dark enough to be read on white."""
+"""Text of the other players, dark enough to be read on white."""
 BORDER_LINE: dict[str, Any] = {"color": "#C04A00", "linewidth": 1.3, "linestyle": (0, (5, 2))}
-"""The border between in and out."""
+"""The border of the top k."""
 INK = "#222222"
 """Intervals and text."""
 SERIES = (
@@ -34,11 +34,11 @@ SERIES = (
     ("#C04A00", (0, (1, 1)), "X"),
     ("#8A8A8A", (0, (6, 2, 1, 2)), "*"),
 )
-"""Colour, dashes and marker of the curves of one plot; any one of the three tells them apart."""
+"""Colour, dashes and marker of each curve of a plot; each of the three is enough to distinguish them."""
 
 
 def axes_or_new(ax: Axes | None, *, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes that are given, or those of a new figure of this size in inches."""
+    """Return `ax`, or the axes of a new figure of this size in inches if it is None."""
     if ax is not None:
         return ax
     pyplot: Any = import_extra("matplotlib.pyplot", extra="plots", needed_by="topshap.show")
@@ -47,11 +47,11 @@ def axes_or_new(ax: Axes | None, *, width: float = 6.4, height: float = 4.0) -> 
 
 
 def plain(texts: Iterable[Text]) -> None:
-    """Show these texts as they are: a name with dollar signs is no formula."""
+    """Show texts literally: dollar signs in a name do not start a formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def open_frame(ax: Axes, *sides: str) -> None:
-    """Take away the frame's lines at these sides, which say nothing."""
+    """Remove the lines of the frame at these sides."""
     ax.spines[list(sides)].set_visible(False)

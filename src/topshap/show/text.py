@@ -1,4 +1,4 @@
-"""The leaderboard as plain text."""
+"""The leaderboard as plain text, for `print`."""
 
 from __future__ import annotations
 
@@ -6,24 +6,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.numbers import short_number
+from topshap.show.board import Leaderboard
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
 
 
 def text_leaderboard(top: TopK) -> str:
-    """Return the top k, the border, and those next to it; below them, what may be relied on."""
-    order, scale = top.ranking, float(np.ptp(top.estimates))
-    shown = order[: min(top.n_players, max(top.k + 5, 10))]
-    width = min(40, max(10, *(len(top.name_of(i)) for i in shown)))
+    """Return the headline, the top k and at least five players after them, and the promise.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> print(text_leaderboard(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=2)))
+    Top 2 of 3 players after 8 evaluations (exact: all coalitions are known)
+       1  0           3
+       2  2           2
+      --
+       3  1           1
+    Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
+    """
+    shown = np.arange(min(top.n_players, max(top.k + 5, 10)))
+    board = Leaderboard.of(top, shown, label_length=40)
+    width = max(10, *(len(row.label) for row in board.rows))
     lines = [top.headline]
-    for rank, i in enumerate(shown, start=1):
-        estimate = short_number(top.estimates[i], scale, digits=4)
-        uncertainty = "" if top.stopped == "exact" else f" ± {1.96 * top.std_errors[i]:.2g}"
-        lines.append(f"{rank:4d}  {top.name_of(i)[:width]:<{width}}  {estimate}{uncertainty}")
-        if rank == top.k < top.n_players:
+    for row in board.rows:
+        number = board.estimate(row, digits=4) + board.uncertainty(row)
+        lines.append(f"{row.rank:4d}  {row.label:<{width}}  {number}")
+        if row.rank == board.border:
             lines.append("  --")
-    if len(shown) < top.n_players:
-        lines.append(f"      ... {top.n_players - len(shown)} more")
+        if row.hidden:
+            lines.append(f"      ... {row.hidden} more")
     return "\n".join([*lines, top.promise])

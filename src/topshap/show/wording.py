@@ -1,4 +1,4 @@
-"""What a result promises, under which assumptions, and what it took: in words, for people."""
+"""Results in words: titles and headlines, why a race ended, and the guarantee of its answer."""
 
 from __future__ import annotations
 
@@ -6,23 +6,65 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.statistics.ranking import IN_WORDS
+from topshap.statistics.ranking import comparison, order_phrase
 
 if TYPE_CHECKING:
+    from topshap.core.race import Race
     from topshap.core.result import TopK
 
 
-def in_words(top: TopK) -> str:
-    """Return one line that says what may be relied on, no more than that, and what was spent."""
+def title(found: TopK | Race) -> str:
+    """Return the short title of a result or race.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> title(topshap.Race(n_players=2000, k=4)), title(topshap.Race(n_players=8, k=3, rank_by="magnitude"))
+    ('Top 4 of 2,000', 'Top 3 of 8 by magnitude')
+    """
+    return f"Top {found.k} of {found.n_players:,}{order_phrase(found.rank_by)}"
+
+
+def question(top: TopK) -> str:
+    """Return the question that was answered, as part of a sentence."""
+    return f"the top {top.k} of {top.n_players:,} players{order_phrase(top.rank_by)}"
+
+
+def race_title(top: TopK, shown: int) -> str:
+    """Return the title of the plot of a race that shows some of the players."""
+    some = "" if shown == top.n_players else f" ({shown} of {top.n_players:,} players shown)"
+    return f"The race for the top {top.k}{order_phrase(top.rank_by)}{some}"
+
+
+def pairwise_note(top: TopK) -> str:
+    """Return the description of the pairwise probabilities."""
+    return (
+        "The estimated probability, in percent, that the player of the row has "
+        f"{comparison(top.rank_by)} than the player of the column, around the border."
+    )
+
+
+def headline(top: TopK) -> str:
+    """Return the result in one line: how many players, after how many evaluations, and how certain it is."""
+    exact = top.stopped == "exact"
+    why = ("exact: " if exact else "") + why_it_ended(top)
+    sure = "" if exact else f", {_percent(top.confidence)} sure of the set"
+    noisy = "" if top.deterministic else ", values vary"
+    found = f"Top {top.k} of {top.n_players} players{order_phrase(top.rank_by)} after {top.evaluations} evaluations"
+    return f"{found} ({why}{sure}{noisy})"
+
+
+def describe_promise(top: TopK) -> str:
+    """Return one line that says what is guaranteed, under which assumptions, and what was spent."""
     if top.stopped == "exact":
         claim = "Certain: all coalitions are known."
     elif top.k == top.n_players:
         claim = "Certain: everyone is in the set."
     elif top.stopped == "confident":
-        claim = _confident(top)
+        claim = _describe_guarantee(top)
     else:
         claim = f"Nothing is promised: {why_it_ended(top)}{_missed(top)}."
-    return f"{claim} {_price(top)}"
+    return f"{claim} {_cost(top)}"
 
 
 def why_it_ended(top: TopK) -> str:
@@ -38,23 +80,26 @@ def why_it_ended(top: TopK) -> str:
     }[top.stopped]
 
 
-def _confident(top: TopK) -> str:
-    """Return what a race that stopped by itself says about the set, and what that rests on."""
+def _describe_guarantee(top: TopK) -> str:
+    """Return the guarantee of a race that stopped by itself, and the assumptions it rests on."""
     delta = top.delta or 0.0
     nobody = f"nobody left out is ahead of anyone in the set by more than {top.epsilon:g}"
     percent = f"{100.0 * (1.0 - delta):.12g}%"
     sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {nobody}"
     if top.guarantee == "credible":
-        return f"With posterior {sure}: no guarantee, as estimates count as normal and looks as free."
+        return (
+            f"With posterior {sure}. Not a guarantee: it assumes normal estimates and does not correct for repeated "
+            "looks."
+        )
     if top.guarantee == "asymptotic":
-        return f"With {sure}: asymptotically, with every pair and every look paid for."
+        return f"With {sure}: asymptotically, corrected for all pairs and for repeated looks."
     if top.guarantee != "exact":
-        met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}"
-        return f"{met}: no guarantee at level delta, as it looks after every round without paying for it."
+        met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}."
+        return f"{met} Not a guarantee at level delta: it does not correct for repeated looks."
     if top.value_range is None:
         return f"Certain: {nobody}, since every coalition that matters is known."
     low, high = top.value_range
-    return f"With {sure}: for any game with values in [{low:g}, {high:g}], however few the samples."
+    return f"With {sure}: for any game with values in [{low:g}, {high:g}] and any number of samples."
 
 
 def _missed(top: TopK) -> str:
@@ -63,21 +108,11 @@ def _missed(top: TopK) -> str:
     return f" before epsilon={top.epsilon:g} was reached at delta={top.delta:g}"
 
 
-def _price(top: TopK) -> str:
+def _cost(top: TopK) -> str:
     of = "" if top.budget is None else f" of a budget of {top.budget:,}"
     if top.counting == "calls":
         return f"It took {top.calls:,} calls{of}, {top.evaluations:,} evaluations."
     return f"It took {top.evaluations:,} evaluations{of}."
-
-
-def headline(top: TopK) -> str:
-    """Return what was found in one line: how many players, after how many evaluations, and how sure it is."""
-    exact = top.stopped == "exact"
-    why = ("exact: " if exact else "") + why_it_ended(top)
-    sure = "" if exact else f", {_percent(top.confidence)} sure of the set"
-    noisy = "" if top.deterministic else ", values vary"
-    found = f"Top {top.k} of {top.n_players} players{IN_WORDS[top.rank_by]} after {top.evaluations} evaluations"
-    return f"{found} ({why}{sure}{noisy})"
 
 
 def _percent(confidence: float) -> str:

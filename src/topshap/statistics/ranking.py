@@ -1,43 +1,119 @@
-"""What players are ranked by: their Shapley values, or how large these are whichever sign they have."""
+"""The orders that players can be ranked in: sort keys, border positions, pairwise probabilities and words.
+
+Everything that depends on `rank_by` is an entry of one table, so that a further order is added in one place.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.core.typing import Matrix, Values
 
 RankBy: TypeAlias = Literal["value", "magnitude"]
 """``"value"``: the highest first. ``"magnitude"``: the furthest from 0 first."""
 RANK_BY: tuple[RankBy, ...] = get_args(RankBy)
-IN_WORDS: dict[RankBy, str] = {"value": "", "magnitude": " by magnitude"}
-"""What is added to "the top k" for people; what is usual is not said."""
 
-NODES = 64
-"""With so many nodes the integral below is right to three digits even where two sums are almost the same."""
-CERTAIN = 40.0
-"""So many standard deviations are as good as infinitely many."""
+_NODES = 64
+"""The number of quadrature nodes: accurate to three digits even where two sums are almost equal."""
+_CERTAIN = 40.0
+"""Standardised differences are cut to this many standard deviations."""
 
 
-def merit(values: Values, rank_by: RankBy) -> Values:
-    """Return what the highest of is looked for.
+def rank_key(values: Values, rank_by: RankBy) -> Values:
+    """Return the values that players are ranked by; the highest comes first.
 
     Examples
     --------
-    >>> merit(np.array([1.0, -3.0]), "magnitude")
+    >>> rank_key(np.array([1.0, -3.0]), "magnitude")
     array([1., 3.])
     """
-    return np.abs(values) if rank_by == "magnitude" else values
+    return _ORDERS[rank_by].key(values)
+
+
+def rank_signs(values: Values, rank_by: RankBy) -> Values:
+    """Return the signs s such that players are ranked by s * values.
+
+    Examples
+    --------
+    >>> rank_signs(np.array([1.0, -3.0]), "magnitude")
+    array([ 1., -1.])
+    """
+    return _ORDERS[rank_by].signs(values)
+
+
+def border_lines(between: float, rank_by: RankBy) -> list[float]:
+    """Return the values at which the sort key equals `between`.
+
+    Examples
+    --------
+    >>> border_lines(2.5, "value"), border_lines(2.5, "magnitude")
+    ([2.5], [2.5, -2.5])
+    """
+    return [sign * between for sign in _ORDERS[rank_by].border_signs]
+
+
+def probability_before(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Matrix:
+    """Return for all i and j the probability that player i is ranked before player j.
+
+    The values are taken as normally distributed around the estimates, and as independent where the covariance is None.
+    The probability is 1/2 on the diagonal, for equal estimates, and where the standard errors are unknown.
+
+    Examples
+    --------
+    >>> probability_before(np.array([-3.0, 1.0]), np.array([1.0, 1.0]), None, "value").round(3)
+    array([[0.5  , 0.002],
+           [0.998, 0.5  ]])
+    """
+    shared = np.diag(std_errors**2) if covariance is None else covariance
+    return _ORDERS[rank_by].probability(estimates, std_errors, shared)
+
+
+def order_phrase(rank_by: RankBy) -> str:
+    """Return the words that follow "the top k of n players"; empty for the usual order.
+
+    Examples
+    --------
+    >>> order_phrase("value"), order_phrase("magnitude")
+    ('', ' by magnitude')
+    """
+    return _ORDERS[rank_by].phrase
+
+
+def comparison(rank_by: RankBy) -> str:
+    """Return the words that compare a player with one that is ranked after it.
+
+    Examples
+    --------
+    >>> comparison("value"), comparison("magnitude")
+    ('a higher value', 'a larger magnitude')
+    """
+    return _ORDERS[rank_by].comparison
+
+
+def probability_of_higher_value(estimates: Values, std_errors: Values, covariance: Matrix) -> Matrix:
+    """Return for all i and j the probability that phi_i > phi_j, for values that are normal around the estimates."""
+    ahead = estimates[:, None] - estimates
+    variances = std_errors**2
+    # Rounding makes a covariance slightly asymmetric; with its transpose, pairs known exactly have no variance left.
+    deviation = np.sqrt(np.maximum(variances[:, None] + variances - (covariance + covariance.T), 0.0))
+    certain = np.where(ahead == 0, 0.0, np.copysign(np.inf, ahead))
+    z = np.divide(ahead, deviation, out=certain, where=deviation != 0)
+    probability: Matrix = scipy.special.ndtr(np.where(np.isnan(z), 0.0, z))
+    return probability
 
 
 def probability_of_larger_magnitude(estimates: Values, covariance: Matrix) -> Matrix:
-    """Return for all i and j the probability that |phi_i| > |phi_j|, if the values are normal around the estimates.
+    """Return for all i and j the probability that |phi_i| > |phi_j|, for values that are normal around the estimates.
 
-    That is so if phi_i - phi_j and phi_i + phi_j have the same sign. With h and k their means in units of their
-    deviations, and r their correlation, Plackett's formula for the normal distribution of two numbers gives
+    This is the probability that phi_i - phi_j and phi_i + phi_j have the same sign. With h and k their means in units
+    of their standard deviations, and r their correlation, Plackett's formula for the bivariate normal distribution is
 
         F(h) F(k) + F(-h) F(-k) + 1/pi * integral over [0, asin r] of exp(-(h^2 + k^2 - 2 h k sin t) / (2 cos^2 t)) dt.
 
@@ -56,7 +132,7 @@ def probability_of_larger_magnitude(estimates: Values, covariance: Matrix) -> Ma
     correlation = np.divide(variances[:, None] - variances, product, out=np.zeros_like(product), where=product > 0.0)
     end = np.arcsin(np.clip(correlation, -1.0, 1.0) * (1.0 - 1e-9))
     ndtr = scipy.special.ndtr
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     total = np.zeros_like(end)
     for node, weight in zip(((nodes + 1.0) / 2.0).tolist(), (weights / 2.0).tolist(), strict=True):
         sine, cosine = np.sin(node * end), np.cos(node * end)
@@ -65,7 +141,43 @@ def probability_of_larger_magnitude(estimates: Values, covariance: Matrix) -> Ma
 
 
 def _standardised(means: Matrix, deviations: Matrix) -> Matrix:
-    """Return the means in units of their deviations; 0 where these are not known."""
-    certain = np.sign(means) * CERTAIN
+    """Return the means in units of their standard deviations; 0 where these are unknown."""
+    certain = np.sign(means) * _CERTAIN
     z = np.divide(means, deviations, out=certain, where=deviations != 0.0)
-    return np.where(np.isnan(z), 0.0, np.clip(z, -CERTAIN, CERTAIN))
+    return np.where(np.isnan(z), 0.0, np.clip(z, -_CERTAIN, _CERTAIN))
+
+
+@dataclass(frozen=True)
+class _Order:
+    """One way to rank players."""
+
+    key: Callable[[Values], Values]
+    """The values that players are ranked by, the highest first."""
+    signs: Callable[[Values], Values]
+    """The sign of the key's derivative at each value."""
+    border_signs: tuple[float, ...]
+    """The signs of the values that have the same positive key."""
+    probability: Callable[[Values, Values, Matrix], Matrix]
+    """The pairwise probabilities, from estimates, standard errors and covariance."""
+    phrase: str
+    comparison: str
+
+
+_ORDERS: dict[RankBy, _Order] = {
+    "value": _Order(
+        key=lambda values: values,
+        signs=np.ones_like,
+        border_signs=(1.0,),
+        probability=probability_of_higher_value,
+        phrase="",
+        comparison="a higher value",
+    ),
+    "magnitude": _Order(
+        key=np.abs,
+        signs=lambda values: np.where(values < 0.0, -1.0, 1.0),
+        border_signs=(1.0, -1.0),
+        probability=lambda estimates, _, covariance: probability_of_larger_magnitude(estimates, covariance),
+        phrase=" by magnitude",
+        comparison="a larger magnitude",
+    ),
+}

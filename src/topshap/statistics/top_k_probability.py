@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.statistics.ranking import merit
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,8 @@ def probability_of_set(
         return float("nan")
     rest = np.setdiff1d(np.arange(n), players)
     right = sum(
-        int((merits[:, players].min(axis=1) > merits[:, rest].max(axis=1)).sum())
-        for merits in _draw(estimates, std_errors, covariance, rank_by)
+        int((keys[:, players].min(axis=1) > keys[:, rest].max(axis=1)).sum())
+        for keys in _draw(estimates, std_errors, covariance, rank_by)
     )
     return right / DRAWS
 
@@ -54,8 +54,8 @@ def probability_in_top_k(
     if np.isnan(std_errors).any():
         return np.full(n, np.nan)
     times = np.zeros(n)
-    for merits in _draw(estimates, std_errors, covariance, rank_by):
-        top = np.argpartition(-merits, k - 1, axis=1)[:, :k]
+    for keys in _draw(estimates, std_errors, covariance, rank_by):
+        top = np.argpartition(-keys, k - 1, axis=1)[:, :k]
         times += np.bincount(top.ravel(), minlength=n)
     return times / DRAWS
 
@@ -68,7 +68,7 @@ def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None, rank
     at_once = max(1, _ENTRIES_AT_ONCE // n)
     for start in range(0, DRAWS, at_once):
         normal = rng.standard_normal((min(at_once, DRAWS - start), n))
-        yield merit(estimates + (normal * std_errors if root is None else normal @ root), rank_by)
+        yield rank_key(estimates + (normal * std_errors if root is None else normal @ root), rank_by)
 
 
 def _root(covariance: Matrix | None) -> Matrix | None:

@@ -1,10 +1,11 @@
-"""The report: one HTML file to send, with everything about a run in it and no need of a network."""
+"""The report: a single HTML file with everything about a run, which needs no network."""
 
 from __future__ import annotations
 
 import json
 import platform
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.validation import front_door
-from topshap.show.html import board, styles
+from topshap.show.html import html_leaderboard, styles
 from topshap.show.report.content import content, facts, pairwise_table, what_it_means
+from topshap.show.wording import pairwise_note, question
 
 if TYPE_CHECKING:
     import os
@@ -42,9 +44,10 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
     page = Template(_part("report.html")).substitute(
-        title=escape(title or f"The top {top.k} of {top.n_players:,} players"),
+        title=escape(title or question(top).capitalize()),
         headline=escape(top.headline),
-        board=board(top),
+        board=html_leaderboard(top),
+        pairwise_note=escape(pairwise_note(top)),
         pairwise=pairwise_table(top),
         facts=terms,
         promise=escape(top.promise),
@@ -57,10 +60,12 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what is running."""
-    import topshap  # noqa: PLC0415 - it imports this module
-
-    return {"topshap": topshap.__version__, "python": platform.python_version(), "numpy": np.__version__}
+    """Return the versions of topshap, Python and numpy."""
+    try:
+        own = version("topshap")
+    except PackageNotFoundError:  # imported from a directory without being installed
+        own = "not installed"
+    return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
 
 
 def _part(name: str) -> str:
@@ -68,7 +73,7 @@ def _part(name: str) -> str:
 
 
 def _as_json(data: object) -> str:
-    """Return JSON that may stand in a script element: nothing in it can end the element or the line."""
+    """Return JSON for a script element: no character in it can end the element or the line."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -76,5 +81,5 @@ def _as_json(data: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text that can be written as UTF-8: half a character that came from elsewhere is replaced."""
+    """Return a text that can be encoded as UTF-8: lone surrogates are replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What stands in a report: the data that its script draws from, and what was run and promised in words."""
+"""The content of a report: the data that its script draws, and the facts and explanations in words."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.show import wording as promise
-from topshap.show.html import LEVEL
+from topshap.show.board import LEVEL
 from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
 from topshap.show.numbers import percent
 from topshap.show.race_plot import borders, known_history, value_limits
+from topshap.show.wording import question, why_it_ended
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import IN_WORDS
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from topshap.core.result import TopK
+    from topshap.core.typing import Players, Values
 
 LISTED = 1000
-"""At most so many players are in the table, so that a report stays small."""
+"""The maximum number of players in the table, so that a report stays small."""
 NAME_BYTES = 60_000
-"""And their names take at most so much room; if they would take more, they are cut."""
+"""The maximum size of their names in total; longer names are cut."""
 RACERS, MOMENTS = 12, 60
-"""At most so many players in the race, at so many moments of it."""
+"""The maximum number of players in the race, and of moments of it."""
 PAIRED = 12
-"""At most so many players in the table of pairs."""
+"""The maximum number of players in the table of pairs."""
 
 
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
-    """Return everything as plain lists and numbers, of six digits, with None for what is not known."""
+    """Return the data as plain lists and numbers of six digits, with None for unknown numbers."""
     ranks = np.arange(min(top.n_players, LISTED))
     players = top.ranking[ranks]
     names, cut = _names(top, players)
@@ -54,28 +55,28 @@ def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str
 
 
 def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yield what was run, as terms and what they were."""
+    """Yield what was run, as terms and their descriptions."""
     if run["game"] is not None:
         yield "Game", run["game"]
     vary = "" if top.deterministic else "; values vary from call to call"
     yield "Values", f"{top.empty:.6g} with nobody, {top.grand:.6g} with everyone{vary}"
     if top.value_range is not None:
         yield "Stated range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
-    yield "Asked for", f"the top {top.k} of {top.n_players:,} players{IN_WORDS[top.rank_by]}"
+    yield "Asked for", question(top)
     yield "Algorithm", top.algorithm
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
     yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} accesses"
     if top.epsilon is not None:
         yield "Tolerance", f"epsilon = {top.epsilon:g}, delta = {top.delta:g}, guarantee: {top.guarantee}"
-    yield "Why it ended", promise.why_it_ended(top)
+    yield "Why it ended", why_it_ended(top)
     if top.rule is not None:
         yield "Rule of your own", top.rule
     yield "Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())
 
 
 def what_it_means(top: TopK) -> Iterable[str]:
-    """Yield what the numbers say and what they do not, in paragraphs."""
+    """Yield paragraphs that explain what the numbers mean."""
     if top.stopped == "exact":
         yield "Every coalition was evaluated: these are the Shapley values themselves, up to rounding."
     else:
@@ -140,7 +141,7 @@ def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any
 
 
 def _race(top: TopK) -> dict[str, Any] | None:
-    """Return the race of the players that are shown, one list a player; None where there is none to see."""
+    """Return the race of the players that are shown, one list per player; None if its history is too short."""
     if top.history is None:
         return None
     history = known_history(top)
@@ -158,9 +159,16 @@ def _race(top: TopK) -> dict[str, Any] | None:
         "evaluations": history.evaluations[moments].tolist(),
         "estimates": [_numbers(column, digits=4) for column in estimates.T],
         "std_errors": [_numbers(column, digits=3) for column in std_errors.T],
+        "orders": [_order(row, top) for row in estimates],
         "limits": list(value_limits(estimates, half_widths)),
         "borders": borders(top),
     }
+
+
+def _order(estimates: Values, top: TopK) -> list[int]:
+    """Return the positions of the players that are shown, best first, at one moment."""
+    keys = rank_key(estimates, top.rank_by)
+    return np.argsort(-keys, kind="stable").tolist()
 
 
 def _pairwise(top: TopK) -> dict[str, Any]:
@@ -170,8 +178,8 @@ def _pairwise(top: TopK) -> dict[str, Any]:
     return {"ranks": ranks.tolist(), "row_ahead_of_column": [_numbers(row, digits=3) for row in ahead]}
 
 
-def _names(top: TopK, players: Any) -> tuple[list[str], bool]:
-    """Return the players' names, all cut to the same length if they take too much room."""
+def _names(top: TopK, players: Players) -> tuple[list[str], bool]:
+    """Return the players' names, all cut to the same length if they take too much space, and whether they are cut."""
     names = [name_of(top, i) for i in players]
     length = max(len(name) for name in names)
     size = sum(len(name.encode("utf-8", "replace")) for name in names)

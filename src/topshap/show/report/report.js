@@ -1,5 +1,5 @@
 "use strict";
-// Draws the race and the table from the JSON in the page. Text is only ever set as text, never as HTML.
+// Draws the race and the table from the JSON in the page. Text is always set as text, never as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("topshap-data").textContent);
   const { run, players, race } = data;
@@ -158,11 +158,9 @@
     const at = (v) => Math.min(100, Math.max(0, (100 * (v - low)) / (high - low)));
     const update = () => {
       const m = Number(moment.value);
-      const merit = (i) => (run.rank_by === "magnitude" ? Math.abs(race.estimates[i][m]) : race.estimates[i][m]);
-      const order = race.ranks.map((_, i) => i).sort((a, b) => merit(b) - merit(a) || a - b);
       const tall = items[0].offsetHeight + 2;
       byId("standing").style.height = tall * items.length + "px";
-      order.forEach((i, place) => {
+      race.orders[m].forEach((i, place) => {
         const [value, error] = [race.estimates[i][m], race.std_errors[i][m]];
         const [rect, zero, whisker] = items[i].querySelector("svg").children;
         rect.setAttribute("x", Math.min(at(0), at(value)));

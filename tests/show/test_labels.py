@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topshap.show.labels import around_border, shorten, shorten_all, shown_ranks
-from topshap.show.numbers import percent
 
 
 @given(n=st.integers(1, 300), most=st.integers(4, 60), data=st.data())
@@ -30,10 +29,6 @@ def test_a_cut_name_is_one_line_of_at_most_the_length(name, length):
 def test_a_cut_name_keeps_its_end_which_tells_names_apart():
     assert shorten("mean concave points of the cell (worst)", 20).endswith("worst)")
     assert shorten("short", 20) == "short"
-
-
-def test_an_estimated_probability_is_never_shown_as_certain():
-    assert [percent(p) for p in (0.0, 0.5, 1.0, np.nan)] == ["<1%", "50%", ">99%", "?"]
 
 
 def test_names_shown_together_stay_different():

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 import topshap
-from topshap.show.terminal import interval_bars, live_leaderboard
+from topshap.show.board import Row
+from topshap.show.terminal import interval_bar, live_leaderboard
 
 WEIGHTS = np.linspace(3.0, -0.5, 12)
 
@@ -148,9 +149,23 @@ def test_a_missing_rich_is_named_with_the_extra_to_install(monkeypatch):
 
 
 def test_bars_hold_the_estimate_within_the_interval_on_a_common_scale():
-    intervals = np.array([[1.0, -2.0, np.nan], [2.0, -1.0, 0.0], [3.0, 0.0, np.nan]])
-    bars = interval_bars(intervals)
+    row = {"rank": 1, "player": 0, "name": "a", "label": "a", "std_error": 1.0, "inclusion": 0.5, "in_top": True}
+    rows = [Row(estimate=x, half_width=half, hidden=0, **row) for x, half in ((2.0, 1.0), (-1.0, 1.0), (0.0, np.nan))]
+    bars = [interval_bar(each, (-2.0, 3.0)) for each in rows]
     assert len({len(bar) for bar in bars}) == 1
     assert [bar.count("●") for bar in bars] == [1, 1, 1]
     assert bars[0].index("●") > bars[2].index("●") > bars[1].index("●")
     assert "─" not in bars[2]
+
+
+def test_what_is_not_known_is_marked_and_an_exact_value_has_no_error():
+    _, frames = run(terminal(), n=4, k=2, budget=16)
+    assert "± ?" in frames[0]
+    assert "±" not in frames[-1]
+
+
+def test_the_headline_says_what_players_are_ranked_by():
+    console = terminal()
+    with live_leaderboard(topshap.Race(12, 3, rank_by="magnitude", random_state=0), console=console):
+        pass
+    assert "Top 3 of 12 by magnitude after 0 of 600 evaluations" in console.file.getvalue()

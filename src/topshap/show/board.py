@@ -1,0 +1,178 @@
+"""The leaderboard as data: the rows and numbers that text, matplotlib, HTML and the terminal render."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
+from topshap.show.numbers import percent, short_number
+from topshap.statistics.normal_intervals import two_sided_quantile
+
+if TYPE_CHECKING:
+    from topshap.core.race import Race
+    from topshap.core.result import TopK
+    from topshap.core.typing import Players, Values
+
+LEVEL = 0.95
+"""The default level of intervals."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One player on the leaderboard."""
+
+    rank: int
+    """The rank, from 1."""
+    player: int
+    """The index of the player."""
+    name: str
+    """The full name, on one line."""
+    label: str
+    """The name, shortened such that the labels of a leaderboard stay different."""
+    estimate: float
+    std_error: float
+    """The standard error, nan if unknown."""
+    half_width: float
+    """Half the width of the interval, nan if unknown."""
+    inclusion: float
+    """The estimated probability of being in the top k, nan if unknown or not requested."""
+    in_top: bool
+    """Whether the player is one of the top k."""
+    hidden: int
+    """How many players are left out between this row and the next, or after the last."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the interval, both equal to the estimate if the standard error is unknown."""
+        half = self.half_width if np.isfinite(self.half_width) else 0.0
+        return self.estimate - half, self.estimate + half
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The players that are shown, best first.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=2)
+    >>> board = Leaderboard.of(top, np.arange(3))
+    >>> [(row.rank, row.label, board.estimate(row), row.in_top) for row in board.rows]
+    [(1, '0', '3', True), (2, '2', '2', True), (3, '1', '1', False)]
+    """
+
+    rows: tuple[Row, ...]
+    k: int
+    n_players: int
+    exact: bool
+    """Whether the values are known without error, so that there is no uncertainty to show."""
+    scale: float
+    """The largest magnitude of an estimate: smaller numbers by many orders are rounding errors."""
+
+    @classmethod
+    def of(
+        cls,
+        top: TopK,
+        ranks: Players,
+        *,
+        label_length: int = NAME_LENGTH,
+        level: float = LEVEL,
+        with_inclusion: bool = False,
+    ) -> Leaderboard:
+        """Return the leaderboard of a result, with the players at some ranks, counted from 0."""
+        return cls._build(
+            top,
+            ranks,
+            ranking=top.ranking,
+            estimates=top.estimates,
+            std_errors=top.std_errors,
+            inclusion=top.inclusion if with_inclusion and top.stopped != "exact" else None,
+            label_length=label_length,
+            level=level,
+        )
+
+    @classmethod
+    def of_race(cls, race: Race, ranks: Players) -> Leaderboard:
+        """Return the current leaderboard of a race; one that has not started raises a `RaceError`."""
+        standing = race.standing
+        return cls._build(
+            race,
+            ranks,
+            ranking=standing.ranking(resolution=1e-12),
+            estimates=standing.estimates,
+            std_errors=standing.std_errors,
+        )
+
+    @classmethod
+    def _build(
+        cls,
+        source: TopK | Race,
+        ranks: Players,
+        *,
+        ranking: Players,
+        estimates: Values,
+        std_errors: Values,
+        inclusion: Values | None = None,
+        label_length: int = NAME_LENGTH,
+        level: float = LEVEL,
+    ) -> Leaderboard:
+        players = ranking[ranks].tolist()
+        names = [name_of(source, player) for player in players]
+        labels = shorten_all(names, label_length)
+        hidden = (np.diff(ranks, append=source.n_players) - 1).tolist()
+        width = two_sided_quantile(1.0 - level)
+        rows = tuple(
+            Row(
+                rank=rank + 1,
+                player=player,
+                name=on_one_line(name),
+                label=label,
+                estimate=float(estimates[player]),
+                std_error=float(std_errors[player]),
+                half_width=float(width * std_errors[player]),
+                inclusion=np.nan if inclusion is None else float(inclusion[player]),
+                in_top=rank < source.k,
+                hidden=left_out,
+            )
+            for rank, player, name, label, left_out in zip(ranks.tolist(), players, names, labels, hidden, strict=True)
+        )
+        largest = float(np.abs(estimates).max())
+        return cls(rows, source.k, source.n_players, exact=source.stopped == "exact", scale=largest)
+
+    @property
+    def border(self) -> int | None:
+        """The rank of the last player in the top k, below which the border is drawn; None if everyone is in it."""
+        return self.k if self.k < self.n_players else None
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of values that holds 0 and all intervals."""
+        ends = [end for row in self.rows for end in row.interval]
+        return min(0.0, *ends), max(0.0, *ends)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any interval is known and worth showing."""
+        return not self.exact and any(np.isfinite(row.half_width) for row in self.rows)
+
+    def estimate(self, row: Row, *, digits: int = 3) -> str:
+        """Return an estimate as text, with rounding errors as 0."""
+        return short_number(row.estimate, self.scale, digits=digits)
+
+    def uncertainty(self, row: Row) -> str:
+        """Return half the width of an interval as text, such as " ± 0.2"; empty for an exact result."""
+        if self.exact:
+            return ""
+        return " ± ?" if np.isnan(row.half_width) else f" ± {row.half_width:.2g}"
+
+    @property
+    def inclusion_heading(self) -> str:
+        """The heading of the inclusion probabilities; empty for an exact result, which has none."""
+        return "" if self.exact else f"P(in top {self.k})"
+
+    def inclusion(self, row: Row) -> str:
+        """Return an inclusion probability as text; empty for an exact result."""
+        return "" if self.exact else percent(row.inclusion)

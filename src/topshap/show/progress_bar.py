@@ -1,0 +1,71 @@
+"""A progress bar for a race, drawn with tqdm."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from math import isnan
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from topshap.core.errors import RaceError
+from topshap.core.extras import import_extra
+from topshap.show.labels import name_of
+from topshap.show.progress_view import ProgressView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from topshap.core.race import Race
+
+_NAMES_SHOWN, _NAME_LENGTH = 5, 12
+
+
+@contextmanager
+def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Iterator[ProgressBar]:
+    """Show a progress bar for a race. Needs the extra ``topshap[progress]``.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0])
+    >>> topshap.identify(game, k=2, progress=True).players  # the bar is on stderr
+    array([0, 2])
+    """
+    tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
+    with tqdm(total=1.0, bar_format="{l_bar}{bar}| {elapsed}{postfix}") as bar:
+        shown = ProgressBar(race, bar, clock)
+        try:
+            yield shown
+        finally:
+            shown.draw()
+
+
+class ProgressBar(ProgressView):
+    """A bar with the cost so far, the confidence of a race that waits for it, the time left and the current top k."""
+
+    def __init__(self, race: Race, bar: Any, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(race, clock)
+        self._bar = bar
+
+    def _draw(self) -> None:
+        self._bar.n = self._completion
+        parts = [self._cost(), self._confidence(), self._time_left(), self._top()]
+        self._bar.set_postfix_str(", ".join(part for part in parts if part), refresh=False)
+        self._bar.refresh()
+
+    def _confidence(self) -> str:
+        if self._race.rule is None:
+            return ""
+        confidence = self._race.result().confidence
+        return "" if isnan(confidence) else f"{confidence:.0%} sure"
+
+    def _top(self) -> str:
+        """Return the names of the first few of the current top k."""
+        race = self._race
+        try:
+            players = race.standing.ranking(resolution=1e-12)[: race.k].tolist()
+        except RaceError:  # the race has not started
+            return ""
+        names = [name_of(race, player)[:_NAME_LENGTH] for player in players]
+        more = [f"... {len(names) - _NAMES_SHOWN} more"] if len(names) > _NAMES_SHOWN else []
+        return "top: " + " ".join(names[:_NAMES_SHOWN] + more)

@@ -1,0 +1,47 @@
+"""Optional libraries: not imported with topshap, and named with their extra where they are missing."""
+
+import subprocess
+import sys
+
+import pytest
+
+import topshap
+from topshap.core.bindings import bound
+
+GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [5]], [3.0, 1.0, 0.5], n_players=8)
+TOP = topshap.identify(GAME, k=2, budget=60, algorithm="cmcs", random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("library", "use", "extra"),
+    [
+        ("shap", TOP.to_shap, "shap"),
+        ("shapiq", TOP.to_shapiq, "shapiq"),
+        ("shapiq", lambda: topshap.interop.to_shapiq(GAME), "shapiq"),
+        ("pandas", TOP.to_frame, "pandas"),
+        ("sklearn", lambda: topshap.TopKSelector, "sklearn"),
+        ("sklearn", lambda: topshap.games.RetrainingGame.random_forest([[1.0]], [1], task="regression"), "sklearn"),
+        ("skimage", lambda: topshap.games.ImageGame(len, [[1.0]], segments=3), "image"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(library, use, extra, monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith((f"{library}.", "topshap.selector", "topshap.interop.")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    bound.cache_clear()
+    with pytest.raises(ImportError, match=rf"needs {library}: pip install 'topshap\[{extra}\]'"):
+        use()
+
+
+def test_importing_topshap_imports_no_extra():
+    code = "import sys, topshap; print(*{name.partition('.')[0] for name in sys.modules})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "tqdm", "matplotlib"} & set(run.stdout.split())
+
+
+def test_importing_topshap_waits_for_no_part_of_scipy():
+    code = "import sys, topshap; print(*{name for name in sys.modules if name.startswith('scipy.')})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.special"} & set(run.stdout.split())
+    assert "algorithms" in dir(topshap)

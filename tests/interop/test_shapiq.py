@@ -1,0 +1,80 @@
+"""shapiq: results, games both ways, and its interface for topshap's algorithms."""
+
+import numpy as np
+import pytest
+
+import topshap
+from topshap.core.coalitions import from_ids
+from topshap.core.errors import ParameterError
+from topshap.games import AdditiveGame, TableGame
+
+shapiq = pytest.importorskip("shapiq")
+
+from topshap.interop import from_shapiq, to_shapiq  # noqa: E402 - after the check above
+
+
+def test_a_result_is_shapiqs_interaction_values(estimated, game):
+    exact = estimated(budget=256)
+    values = exact.to_shapiq()
+    assert (values.index, values.n_players, values.estimated, values.estimation_budget) == ("SV", 8, False, 256)
+    np.testing.assert_allclose([values[(i,)] for i in range(8)], game.shapley_values())
+    assert values.baseline_value == exact.empty
+    assert estimated().to_shapiq().estimated
+
+
+def test_games_go_to_shapiq_and_back():
+    table = np.random.default_rng(0).normal(size=16)
+    game = TableGame(table, ["a", "b", "c", "d"])
+    theirs = to_shapiq(game)
+    assert isinstance(theirs, shapiq.Game)
+    assert theirs([("a", "c")])[0] == pytest.approx(table[5] - table[0])
+    exact = shapiq.ExactComputer(theirs, n_players=4)("SV", order=1)
+    np.testing.assert_allclose([exact[(i,)] for i in range(4)], game.shapley_values())
+    back = from_shapiq(to_shapiq(game, normalize=False))
+    assert back.player_names == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(back(from_ids(np.arange(16), 4)), table)
+    assert len(back.fingerprint) == 64
+    assert back.fingerprint == from_shapiq(to_shapiq(game, normalize=False)).fingerprint
+    assert from_shapiq(theirs, fingerprint="mine").fingerprint == "mine"
+    assert topshap.identify(theirs, k=1).players[0] == game.shapley_values().argmax()
+    with pytest.raises(ParameterError, match="'game' parameter of from_shapiq must be a game of shapiq"):
+        from_shapiq(3)
+
+
+def test_shapiq_users_get_topshaps_algorithms(game):
+    approximator = topshap.interop.ShapiqApproximator(n=8, k=2, random_state=0)
+    assert isinstance(approximator, shapiq.approximator.base.Approximator)
+    found = approximator.approximate(100, to_shapiq(game))
+    assert found.estimation_budget == approximator.result_.evaluations <= 100
+    np.testing.assert_allclose(found.get_n_order_values(1), game.shapley_values(), atol=0.2)
+    again = topshap.interop.ShapiqApproximator(n=8, k=2, random_state=0).approximate(100, game)
+    np.testing.assert_allclose(again.get_n_order_values(1), found.get_n_order_values(1))
+    with pytest.raises(ParameterError, match="'k' parameter of ShapiqApproximator"):
+        topshap.interop.ShapiqApproximator(n=3, k=4)
+    with pytest.raises(AttributeError, match="no attribute 'Other'"):
+        _ = topshap.interop.Other
+
+
+def test_additive_games_survive_the_way_through_shapiq():
+    game = from_shapiq(to_shapiq(AdditiveGame([3.0, 1.0], baseline=2.0)))
+    assert game(np.array([[False, False], [True, True]])).tolist() == [0.0, 4.0]
+    assert game(np.zeros((0, 2), dtype=bool)).shape == (0,)
+
+
+def test_an_approximator_finds_what_identify_finds(game):
+    approximator = topshap.interop.ShapiqApproximator(n=8, k=2, algorithm="cmcs", random_state=3)
+    approximator.approximate(60, game)
+    top = topshap.identify(game, k=2, budget=60, algorithm="cmcs", random_state=3)
+    found = approximator.result_
+    assert found.players.tolist() == top.players.tolist()
+    assert found.estimates.tolist() == top.estimates.tolist()
+    assert (found.evaluations, found.stopped) == (top.evaluations, top.stopped)
+
+
+def test_a_wrong_budget_is_refused_by_name(game):
+    with pytest.raises(ParameterError, match="'budget' parameter of approximate must be an int of at least 2"):
+        topshap.interop.ShapiqApproximator(n=8, k=2).approximate(0, game)
+
+
+def test_the_names_are_listed_without_importing_shapiq():
+    assert {"ShapiqApproximator", "ShapiqGame", "from_shapiq", "to_shapiq"} <= set(dir(topshap.interop))

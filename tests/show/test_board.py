@@ -1,0 +1,94 @@
+"""One leaderboard in four forms: text, matplotlib, HTML and terminal show the same players and numbers."""
+
+import io
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import topshap
+from topshap import show
+from topshap.show.board import Leaderboard
+from topshap.show.html import html_leaderboard
+from topshap.show.labels import shown_ranks
+from topshap.show.terminal import live_leaderboard
+
+WEIGHTS = np.array([0.5, -4.0, 1.0, 3.0, -0.2, 0.1, -2.0, 0.0])
+NAMES = [f"player {letter}" for letter in "abcdefgh"]
+
+
+@pytest.fixture(params=["value", "magnitude"])
+def race(request):
+    """Return a race that is over, with a game that has interactions, so that errors are not zero."""
+    race = topshap.Race(8, 3, budget=100, algorithm="cmcs", rank_by=request.param, player_names=NAMES, random_state=0)
+    while not race.done:
+        coalitions = race.ask()
+        race.tell(coalitions @ WEIGHTS + np.sin(coalitions.sum(axis=1)))
+    return race
+
+
+def in_terminal(race):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30, color_system=None)
+    with live_leaderboard(race, console=console):
+        pass
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue()).split("Top ")[-1]
+
+
+def test_all_four_show_the_same_players_in_the_same_order_with_the_same_border(race):
+    top = race.result()
+    names = [NAMES[i] for i in top.ranking]
+    page = html_leaderboard(top)
+    assert re.findall("player [a-h]", str(top)) == names
+    assert [label.get_text() for label in show.leaderboard(top).get_yticklabels()] == names
+    assert re.findall('ts-name">(player [a-h])', page) == names
+    assert re.findall("player [a-h]", in_terminal(race)) == names
+    last = names[2]
+    assert re.search(rf"{last} .*\n +--\n", str(top))
+    assert re.search(rf'ts-last" title="{last}', page)
+    assert re.search(rf"{last} .*\n +--------", in_terminal(race))
+    border = [line for line in show.leaderboard(top).lines if set(line.get_ydata()) == {2.5}]
+    assert len(border) == 1
+
+
+def test_numbers_and_errors_agree(race):
+    top = race.result()
+    halves = [f"{high - low:.2g}" for low, high in (top.interval() * 0.5)[top.ranking]]
+    for text in (str(top), in_terminal(race)):
+        shown = re.findall(r"(-?[\d.]+) ± (\S+)", text)
+        np.testing.assert_allclose([float(x) for x, _ in shown], top.estimates[top.ranking], rtol=1e-2, atol=1e-2)
+        assert [error for _, error in shown] == halves
+    page = unescape(html_leaderboard(top))
+    assert len(re.findall(r"interval of 95%: \S+ to \S+", page)) == 8
+
+
+def test_rows_say_how_many_players_are_hidden(found):
+    top = found(n=1000, k=100, budget=3000, algorithm="greedy-cmcs")
+    board = Leaderboard.of(top, shown_ranks(1000, 100, 24))
+    assert [row.hidden for row in board.rows if row.hidden] == [82, 894]
+    assert sum(row.in_top for row in board.rows) == 18
+    assert sum(row.hidden + 1 for row in board.rows) == 1000
+
+
+def test_a_leaderboard_of_everyone_has_no_border(found):
+    board = Leaderboard.of(found(n=5, k=5, budget=20), np.arange(5))
+    assert board.border is None
+
+
+def test_the_limits_hold_zero_and_every_interval(race):
+    board = Leaderboard.of_race(race, np.arange(8))
+    low, high = board.limits
+    assert low <= 0.0 <= high
+    assert all(low <= row.interval[0] <= row.interval[1] <= high for row in board.rows)
+
+
+def test_a_race_that_has_not_started_has_no_leaderboard():
+    with pytest.raises(topshap.RaceError):
+        Leaderboard.of_race(topshap.Race(8, 3), np.arange(8))
+
+
+def test_names_in_text_stay_on_their_line(found):
+    lines = str(found()).splitlines()
+    assert sum(bool(re.match(r" +\d+  ", line)) for line in lines) == 10
+    assert any("tri glycerides" in line for line in lines)
