@@ -32,7 +32,7 @@ class Bill(NamedTuple):
     """The keys of the affordable rows: a prefix of the batch."""
     calls: int
     """How many of these accesses are charged when every access counts."""
-    unpaid: list[int]
+    unpaid: Sequence[int]
     """The rows that have to be evaluated, in the asked order."""
 
 
@@ -94,12 +94,19 @@ class Ledger:
         return self.deterministic and len(self._values) == 2**self.n_players
 
     def price(self, coalitions: Coalitions) -> Bill:
-        """Return what these accesses would come to, cut at the first one that the budget does not cover."""
+        """Return the cost of these accesses, cut at the first one that the budget does not cover."""
         keys = co.keys(coalitions)
         left = len(keys) if self.budget is None else self.budget - self.spent
         if not self.deterministic:
             keys = keys[:left]
-            return Bill(keys, len(keys), list(range(len(keys))))
+            return Bill(keys, len(keys), range(len(keys)))
+        if len(keys) <= left:
+            fresh = set(keys).difference(self._values)
+            if len(fresh) == len(keys):  # the usual case: every coalition is new
+                return Bill(keys, len(keys), range(len(keys)))
+        return self._price_one_by_one(keys, left)
+
+    def _price_one_by_one(self, keys: list[bytes], left: int) -> Bill:
         known, ends, every_call = self._values, self._ends, self.counting == "calls"
         fresh_keys: set[bytes] = set()
         unpaid: list[int] = []
@@ -124,10 +131,11 @@ class Ledger:
         if not self.deterministic:
             return values
         known = self._values
+        if len(bill.unpaid) == len(bill.keys):
+            known.update(zip(bill.keys, values.tolist(), strict=True))
+            return values
         for row, value in zip(bill.unpaid, values.tolist(), strict=True):
             known[bill.keys[row]] = value
-        if len(bill.unpaid) == len(bill.keys):
-            return values
         return np.array([known[key] for key in bill.keys], dtype=np.float64)
 
     def look_up(self, coalitions: Coalitions) -> Values:

@@ -22,7 +22,7 @@ PAIRS_UP_TO = 256
 """Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
 n x n arrays would cost more than the rest of a round."""
 
-MERGED_ROUNDS, MERGED_DIFFERENCES = 64, 2**16
+MERGED_ROUNDS, MERGED_DIFFERENCES = 32, 2**16
 """Rounds of all players are merged into the moments together: at most so many, and so many differences of pairs."""
 
 RELATIVE_ZERO = 1e-12
@@ -145,7 +145,7 @@ class MeanStanding(Standing):
             PairMoments(self.n_players) if pairs else PlayerMoments(self.n_players)
         )
         self._waiting: list[Values] = []
-        self._with_waiting: PlayerMoments | PairMoments | None = None
+        self._players_now: PlayerMoments | None = None
         self._merged_together = max(1, min(MERGED_ROUNDS, MERGED_DIFFERENCES // (self.n_players**2 if pairs else 1)))
         self._everyone_seen = False
         self._errors: Values | None = None
@@ -159,7 +159,7 @@ class MeanStanding(Standing):
             return
         if players is None:
             players = np.arange(self.n_players)
-        self._errors = self._with_waiting = None
+        self._errors = self._players_now = None
         if len(players) == self.n_players:
             # These wait to be merged together, since one by one they would take ten times as long. When they are
             # merged must not depend on who looks in between: the last bits of the result would.
@@ -191,28 +191,25 @@ class MeanStanding(Standing):
         """Merge the waiting rounds into the moments."""
         if self._waiting:
             self._moments.add(np.array(self._waiting), slice(None))
-            self._waiting, self._with_waiting = [], None
-
-    def _all_moments(self) -> PlayerMoments | PairMoments:
-        """Return the moments of all rounds, those that wait included."""
-        if not self._waiting:
-            return self._moments
-        if self._with_waiting is None:
-            self._with_waiting = self._moments.copy()
-            self._with_waiting.add(np.array(self._waiting), slice(None))
-        return self._with_waiting
+            self._waiting, self._players_now = [], None
 
     @property
     def moments(self) -> PlayerMoments:
         """Counts, means and variances of the players' samples."""
-        moments = self._all_moments()
-        return moments.players if isinstance(moments, PairMoments) else moments
+        merged = self._moments.players if isinstance(self._moments, PairMoments) else self._moments
+        if not self._waiting:
+            return merged
+        if self._players_now is None:
+            self._players_now = merged.with_samples(np.array(self._waiting))
+        return self._players_now
 
     @property
     def pairs(self) -> PairMoments | None:
         """Counts, means and variances of the differences between players; None where pairs are not followed."""
-        moments = self._all_moments()
-        return moments if isinstance(moments, PairMoments) else None
+        merged = self._moments
+        if not isinstance(merged, PairMoments):
+            return None
+        return merged.with_samples(np.array(self._waiting)) if self._waiting else merged
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that restores the present state."""
@@ -220,7 +217,7 @@ class MeanStanding(Standing):
 
         def restore() -> None:
             self._moments, self._waiting = moments.copy(), list(waiting)
-            self._errors = self._with_waiting = None
+            self._errors = self._players_now = None
             self._everyone_seen = False
 
         return restore

@@ -39,6 +39,10 @@ class PlayerMoments:
         """Return a copy."""
         return PlayerMoments(len(self.count), rows=self.state.copy())
 
+    def with_samples(self, samples: Matrix) -> PlayerMoments:
+        """Return the moments with further rows of samples of all players."""
+        return PlayerMoments(len(self.count), rows=_merged(self.state, samples))
+
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rows of samples, one column for each of `players`."""
         if len(samples) > 0:
@@ -102,6 +106,12 @@ class PairMoments:
         copy = PairMoments(self._size - 1)
         copy.state[:] = self.state
         return copy
+
+    def with_samples(self, samples: Matrix) -> PairMoments:
+        """Return the moments with further rounds of samples of all players."""
+        together = self.copy()
+        together.add(samples, slice(None))
+        return together
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""

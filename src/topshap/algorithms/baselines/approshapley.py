@@ -57,6 +57,8 @@ def joining(order: Players) -> Coalitions:
 
 def add_gains(problem: Problem, standing: MeanStanding, order: Players, values: Values) -> None:
     """Add the gains on joining in a prefix of the values of `joining(order)`."""
-    last = [problem.grand] if len(values) == problem.n - 1 else []
-    gains = np.diff(np.concatenate([[problem.empty], values, last]))
-    standing.add(gains, order[: len(gains)])
+    walk = np.empty(problem.n + 1)
+    walk[0], walk[1 : len(values) + 1], walk[problem.n] = problem.empty, values, problem.grand
+    gains = walk[1:] - walk[:-1]
+    joined = problem.n if len(values) == problem.n - 1 else len(values)
+    standing.add(gains[:joined], order[:joined])
