@@ -33,6 +33,7 @@ test: lint types unit docs ## lint, types, tests, doctests, and the site without
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 
 types: $(VENV)/.test
 	$(BIN)/mypy

@@ -17,6 +17,7 @@ from topshap.core.errors import (
     StoreWarning,
     TopshapError,
 )
+from topshap.core.options import RaceOptions
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.entrypoints import aidentify, identify
@@ -53,6 +54,7 @@ __all__ = [
     "ParameterError",
     "Race",
     "RaceError",
+    "RaceOptions",
     "Store",
     "StoreError",
     "StoreWarning",

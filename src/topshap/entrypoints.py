@@ -83,7 +83,7 @@ def identify(
         What Ctrl-C does once the empty and the grand coalition are known: ``"return"`` the result so far, with
         ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt.
     **options
-        The options of a race, see `topshap.core.options.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
+        The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
         stop, algorithm, rank_by, counting, player_names, random_state.
 
     Returns

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.algorithm import Problem
-from topshap.core.bindings import bound
 from topshap.core.errors import RaceError
 from topshap.core.history import Recorder
-from topshap.core.ledger import Ledger
-from topshap.core.limits import resolve_limits
-from topshap.core.options import CheckedOptions, refuse_unknown, takes_options
+from topshap.core.options import refuse_unknown, takes_options
 from topshap.core.result import TopK
 from topshap.core.rounds import RoundReader
+from topshap.core.setup import Setup
 from topshap.core.standing import FittedStanding
 from topshap.core.tables import shapley_from_table
-from topshap.core.validation import check_int, check_names, check_rng, check_values, check_within, front_door
+from topshap.core.validation import check_int, front_door
+from topshap.core.values import check_values, check_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from topshap.core.algorithm import Algorithm
+    from topshap.core.algorithm import Problem
     from topshap.core.ledger import Bill
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped
@@ -49,13 +46,11 @@ class Race:
     k
         The number of players to find.
     deterministic
-        Whether a coalition has the same value every time. If not, every access is evaluated and paid for, and the
-        result is never called exact.
+        Whether a coalition has the same value every time. If not, every access is evaluated and paid for.
     clock
         A function that returns the time in seconds, for `topshap.stopping.TimeLimit`.
     **options
-        The options of a race, see `topshap.core.options.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
-        stop, algorithm, rank_by, counting, player_names, random_state.
+        The options of a race, see `topshap.RaceOptions`.
 
     Examples
     --------
@@ -78,19 +73,10 @@ class Race:
         **options: Unpack[RaceOptions],
     ) -> None:
         refuse_unknown(options, Race)
-        n = check_int("n_players", n_players, low=1)
-        checked = CheckedOptions(**options)
-        self.n_players = n
-        self.k = check_int("k", k, low=1, high=n)
-        self.deterministic = deterministic
-        self.counting, self.rank_by = checked.counting, checked.rank_by
-        self.player_names = check_names(checked.player_names, n)
-        self._limits = resolve_limits(n, checked, deterministic=deterministic)
-        pick_algorithm = bound("pick_algorithm")
-        self._algorithm: Algorithm[Any] = pick_algorithm(self._limits, n, checked, deterministic=deterministic)
-        self._rng = check_rng(checked.random_state)
-        self._seed = int(checked.random_state) if isinstance(checked.random_state, Integral) else None
-        self._ledger = Ledger(n, self._limits.budget, checked.counting, deterministic=deterministic)
+        self._setup = setup = Setup.of(n_players, k, options, deterministic=deterministic)
+        self.n_players, self.k, self.player_names = setup.n, setup.k, setup.player_names
+        self.deterministic, self.counting, self.rank_by = deterministic, setup.counting, setup.rank_by
+        self._limits, self._ledger = setup.limits, setup.ledger()
         self._recorder = Recorder()
         self._clock, self._start_time = clock, clock()
         self._problem: Problem | None = None
@@ -100,7 +86,7 @@ class Race:
         self.rule: StoppingRule | None = None
         """The rule that says when it is confident, None before the first answer and where nothing is promised."""
         self._reader: RoundReader
-        self._request(np.array([[False] * n, [True] * n]))
+        self._request(np.array([[False] * setup.n, [True] * setup.n]))
 
     @property
     def done(self) -> bool:
@@ -119,7 +105,7 @@ class Race:
 
     @property
     def spent(self) -> int:
-        """The part of the budget that is spent: evaluations or calls, as they are counted."""
+        """The part of the budget that is spent: evaluations or calls."""
         return self._ledger.spent
 
     @property
@@ -183,14 +169,14 @@ class Race:
         checked = check_values(values, self._pending, self.player_names)
         if self._limits.value_range is not None:
             check_within(checked, self._limits.value_range, self._pending, self.player_names)
-        self._answer(checked)
+        self._take(checked)
+        self._answer_known()
 
     @front_door
     def extend(self, budget: int) -> None:
         """Let a race that has spent its budget go on with a larger one, as if it had had that from the start.
 
-        The answer is then the same to the bit as that of a race with the larger budget. This is for algorithms that do
-        not plan by the budget, whose `extendable` is true, and for races without `stop`.
+        This is for algorithms that do not plan by the budget, whose `extendable` is true, and races without `stop`.
 
         Parameters
         ----------
@@ -201,29 +187,27 @@ class Race:
         Examples
         --------
         >>> import topshap
-        >>> game, early = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0]), []
+        >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0])
         >>> race = Race(n_players=5, k=2, budget=9, algorithm="cmcs", random_state=0)
-        >>> for budget in (20, 30):
-        ...     while not race.done:
-        ...         race.tell(game(race.ask()))
-        ...     early.append(race.result())
-        ...     race.extend(budget)
-        >>> [(top.evaluations, top.stopped) for top in early], race.done, race.budget
-        ([(9, 'budget'), (20, 'budget')], False, 30)
+        >>> while not race.done:
+        ...     race.tell(game(race.ask()))
+        >>> race.extend(20)
+        >>> race.done, race.evaluations, race.budget
+        (False, 9, 20)
         """
         if self.stopped != "budget":
-            raise RaceError(
-                f"Only a race that has spent its budget can go on: this one is {self.stopped or 'not over'}."
-            )
-        if not self._algorithm.extendable or self._limits.stop is not None:
-            why = "was given 'stop'" if self._algorithm.extendable else f"ran {self._algorithm.name!r}"
+            state = self.stopped or "not over"
+            raise RaceError(f"Only a race that has spent its budget can go on: this one is {state}.")
+        algorithm = self._setup.algorithm
+        if not algorithm.extendable or self._limits.stop is not None:
+            why = "was given 'stop'" if algorithm.extendable else f"ran {algorithm.name!r}"
             raise RaceError(f"This race {why}, and cannot go on with a larger budget.")
         high = 2**self.n_players - 1 if self.counting == "distinct" and self.deterministic else None
         budget = check_int("budget", budget, low=self._ledger.spent + 1, high=high)
         self._limits, self._ledger.budget = replace(self._limits, budget=budget), budget
         self.stopped = None
         self._request(self._reader.resume())
-        self._answer_what_is_known()
+        self._answer_known()
 
     def result(self) -> TopK:
         """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
@@ -245,22 +229,17 @@ class Race:
             value_range=limits.value_range,
             stopped=self.stopped or "interrupted",
             rule=None if limits.stop is None else repr(limits.stop),
-            algorithm=self._algorithm.name,
+            algorithm=self._setup.algorithm.name,
             rank_by=self.rank_by,
             counting=self.counting,
             deterministic=self.deterministic,
             empty=problem.empty,
             grand=problem.grand,
             history=self._recorder.history(self.evaluations, standing),
-            random_state=self._seed,
+            random_state=self._setup.seed,
         )
 
-    def _answer(self, values: Values) -> None:
-        """Take the values of a batch, and read on until something has to be evaluated or the race is over."""
-        self._take(values)
-        self._answer_what_is_known()
-
-    def _answer_what_is_known(self) -> None:
+    def _answer_known(self) -> None:
         """Answer batches from the ledger until something has to be evaluated or the race is over."""
         while self.stopped is None and len(self._pending) == 0:
             self._take(np.empty(0))
@@ -277,7 +256,7 @@ class Race:
         elif self.n_players == 1:  # values vary, but there is nobody to compare with
             self._stop_as("finished")
         elif missing > 0:
-            may_resume = self._algorithm.extendable
+            may_resume = self._setup.algorithm.extendable
             self._reader.take_prefix(answer, missing, self.standing, may_resume=may_resume)
             self._stop_as("confident" if self.confident else "budget")
         else:
@@ -289,12 +268,13 @@ class Race:
         """Request the next batch, or end where the algorithm has ended or a limit is reached."""
         batch = self._reader.read()
         if batch is None:
-            self._stop_as(self._reason_to_finish())
+            ended: Stopped = "budget" if self._ledger.remaining == 0 else "finished"
+            self._stop_as("exact" if self.exhausted else "confident" if self.confident else ended)
             return
         self._recorder.note(self.evaluations, self.standing)
         self._request(batch)
-        if self._limits.may_stop_early and (ended := self._limits.verdict(self)) is not None:
-            self._stop_as(ended)
+        if self._limits.may_stop_early and (verdict := self._limits.verdict(self)) is not None:
+            self._stop_as(verdict)
 
     def _request(self, batch: Coalitions) -> None:
         """Price a batch; what is not known of it is pending."""
@@ -305,35 +285,12 @@ class Race:
 
     def _start(self, ends: Values) -> None:
         """Start the algorithm, now that v(empty) and v(N) are known."""
-        empty, grand = ends.tolist()
-        confidence = self._limits.confidence
-        problem = Problem(
-            n=self.n_players,
-            k=self.k,
-            rng=self._rng,
-            tie_order=self._rng.permutation(self.n_players),
-            empty=empty,
-            grand=grand,
-            ledger=self._ledger,
-            rank_by=self.rank_by,
-            epsilon=None if confidence is None else confidence.epsilon,
-            delta=None if confidence is None else confidence.delta,
-            guarantee="asymptotic" if confidence is None else confidence.guarantee,
-            value_range=self._limits.value_range,
-        )
-        self._problem = problem
-        self.rule = None if confidence is None else self._algorithm.stopping_rule(problem)
-        self._standing = standing = self._algorithm.standing(problem)
-        rounds = self._algorithm.rounds(problem, standing)
+        algorithm = self._setup.algorithm
+        self._problem = problem = self._setup.problem(ends, self._ledger)
+        self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
+        self._standing = standing = algorithm.standing(problem)
+        rounds = algorithm.rounds(problem, standing)
         self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
-
-    def _reason_to_finish(self) -> Stopped:
-        """Return why a race is over whose algorithm has ended."""
-        if self._ledger.complete:
-            return "exact"
-        if self.confident:
-            return "confident"
-        return "budget" if self._ledger.remaining == 0 else "finished"
 
     def _stop_as(self, stopped: Stopped) -> None:
         if stopped == "exact":

@@ -11,6 +11,7 @@ import numpy as np
 
 from topshap.statistics.moments import PairMoments, PlayerMoments
 from topshap.statistics.ranking import rank_key
+from topshap.statistics.variance_floor import RELATIVE_ZERO, with_unseen_jump_floor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +25,6 @@ n x n arrays would cost more than the rest of a round."""
 
 MERGED_ROUNDS, MERGED_DIFFERENCES = 32, 2**16
 """Rounds of all players are merged into the moments together: at most so many, and so many differences of pairs."""
-
-RELATIVE_ZERO = 1e-12
-"""A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
 
 
 class Standing(ABC):
@@ -295,17 +293,3 @@ class MeanStanding(Standing):
         self._largest_player = int(squares.argmax())
         self._largest_square = squares.item(self._largest_player) or self._gain**2
         return with_unseen_jump_floor(variances, counts, self._largest_square)
-
-
-def with_unseen_jump_floor(variances: Values, counts: Values, largest_square: float) -> Values:
-    """Replace variances that are next to nothing by what one more sample, with a jump not yet seen, would make them.
-
-    Examples
-    --------
-    >>> with_unseen_jump_floor(np.array([0.5, 0.0]), np.array([9.0, 9.0]), 2.0)
-    array([0.5, 0.2])
-    """
-    constant = variances <= RELATIVE_ZERO * largest_square
-    if np.count_nonzero(constant):
-        return np.where(constant, (largest_square or np.nan) / (counts + 1.0), variances)
-    return variances

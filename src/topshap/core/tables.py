@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.coalitions import from_ids
-from topshap.core.validation import check_reals, check_values, front_door, refuse
+from topshap.core.validation import check_reals, front_door, refuse
+from topshap.core.values import check_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

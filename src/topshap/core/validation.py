@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from topshap.core.coalitions import names_of
-from topshap.core.errors import GameError, ParameterError
+from topshap.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
 
-    from topshap.core.typing import Coalitions, Game, Values
+    from topshap.core.typing import Game, Values
 
 
 LEAST_DELTA = 1e-100
 """The smallest probability of an error that may be asked for: quantiles of Student's t are lost some way below it."""
-
-LARGEST_VALUE = 1e75
-"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -251,92 +247,3 @@ def resolve_n_players(game: Game, n_players: int | None) -> int:
     if given is None:
         refuse("n_players", None, must_be="given, since the game has no attribute 'n_players'")
     return check_int("n_players", given, low=1)
-
-
-def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
-    """Return a game's answer as floats, one per coalition; nothing is dropped or imputed.
-
-    Examples
-    --------
-    >>> check_values([1.0, float("nan")], np.array([[True, False], [True, True]]), ("age", "bmi"))
-    Traceback (most recent call last):
-    ...
-    topshap.core.errors.GameError: The value of a coalition must be a finite number. Got nan for {age, bmi} instead.
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.array(None)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise GameError(
-            "A game must return a number for every coalition. Got a masked array with masked values instead."
-        )
-    if array.shape != (len(coalitions),):
-        raise GameError(
-            f"A game must return one number per coalition, an array of shape ({len(coalitions)},). "
-            f"Got {_kind(values, array)} of shape {array.shape} instead, for {_whom(coalitions, player_names)}."
-            + _for_one_at_a_time(array)
-        )
-    if array.dtype.kind not in "biuf":
-        first = array.reshape(-1)[0] if array.size else None
-        raise GameError(
-            f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
-            f"{first!r} for {names_of(coalitions[0], player_names)}."
-        )
-    numbers = np.add(array, 0.0, dtype=np.float64)  # without the sign of zero, which a store does not keep
-    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
-    if not np.logical_and.reduce(usable):
-        row = int(np.flatnonzero(~usable)[0])
-        within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
-        raise GameError(
-            f"The value of a coalition must be a finite number{within}. "
-            f"Got {numbers[row]} for {names_of(coalitions[row], player_names)} instead."
-        )
-    return numbers
-
-
-def check_within(
-    values: Values,
-    value_range: tuple[float, float],
-    coalitions: Coalitions,
-    player_names: tuple[str, ...] | None = None,
-) -> None:
-    """Refuse a value outside the range that was stated, since guarantees rest on it.
-
-    Examples
-    --------
-    >>> check_within(np.array([0.5, 1.5]), (0.0, 1.0), np.array([[False, False], [True, False]]))
-    Traceback (most recent call last):
-    ...
-    topshap.core.errors.GameError: The value of a coalition must lie in the stated value_range (0.0, 1.0).
-    Got 1.5 for {0} instead.
-    """
-    low, high = value_range
-    outside = np.flatnonzero((values < low) | (values > high))
-    if len(outside) > 0:
-        row = int(outside[0])
-        raise GameError(
-            f"The value of a coalition must lie in the stated value_range {value_range}. "
-            f"Got {values[row]} for {names_of(coalitions[row], player_names)} instead."
-        )
-
-
-def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
-    more = len(coalitions) - 1
-    return names_of(coalitions[0], player_names) + (f" and {more} more" if more else "") if more >= 0 else "none"
-
-
-def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
-    is_one_number = array.ndim == 0 and array.dtype.kind in "biuf"
-    return " A function of one coalition becomes a game by topshap.games.per_coalition." if is_one_number else ""
-
-
-def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
-    if isinstance(values, np.ndarray) or array.ndim > 0:
-        return f"an array {_short(values)}"
-    return f"{_short(values)}, an object"
-
-
-def _short(values: Any) -> str:
-    text = " ".join(repr(values).split())
-    return text if len(text) <= 60 else text[:57] + "..."

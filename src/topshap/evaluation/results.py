@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from topshap.core.errors import GameError
-from topshap.core.validation import check_values
+from topshap.core.values import check_values
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values

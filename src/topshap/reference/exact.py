@@ -9,7 +9,8 @@ import numpy as np
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
 from topshap.core.tables import shapley_from_table
-from topshap.core.validation import check_int, check_values, front_door, resolve_n_players
+from topshap.core.validation import check_int, front_door, resolve_n_players
+from topshap.core.values import check_values
 
 if TYPE_CHECKING:
     from topshap.core.typing import Game, Values

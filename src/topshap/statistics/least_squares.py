@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg
 
-from topshap.core.standing import RELATIVE_ZERO
+from topshap.statistics.variance_floor import RELATIVE_ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

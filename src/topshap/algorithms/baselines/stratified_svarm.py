@@ -9,7 +9,8 @@ import numpy as np
 
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import draw_of_sizes, with_complements
-from topshap.core.standing import Standing, with_unseen_jump_floor
+from topshap.core.standing import Standing
+from topshap.statistics.variance_floor import with_unseen_jump_floor
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Values

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.standing import RELATIVE_ZERO
 from topshap.statistics.confidence_sequences import asymptotic_multiplier, student_multiplier
+from topshap.statistics.variance_floor import RELATIVE_ZERO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.swap.differences import SwapDifferences
-from topshap.core.standing import RELATIVE_ZERO, Standing
+from topshap.core.standing import Standing
+from topshap.statistics.variance_floor import RELATIVE_ZERO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

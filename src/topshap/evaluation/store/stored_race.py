@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.validation import check_values, check_within, front_door, refuse
+from topshap.core.validation import front_door, refuse
+from topshap.core.values import check_values, check_within
 from topshap.evaluation.store.identity import Identity
 from topshap.evaluation.store.lookup import RunStore, nothing_known
 

@@ -1,0 +1,83 @@
+"""The setup of a race: its options, checked together and resolved into limits, an algorithm and a random generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from topshap.core.algorithm import Problem
+from topshap.core.bindings import bound
+from topshap.core.ledger import Ledger
+from topshap.core.limits import Limits, resolve_limits
+from topshap.core.options import CheckedOptions
+from topshap.core.validation import check_int, check_names, check_rng
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from topshap.core.algorithm import Algorithm
+    from topshap.core.ledger import Counting
+    from topshap.core.options import RaceOptions
+    from topshap.core.typing import Values
+    from topshap.statistics.ranking import RankBy
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that is fixed when a race begins."""
+
+    n: int
+    k: int
+    player_names: tuple[str, ...] | None
+    deterministic: bool
+    counting: Counting
+    rank_by: RankBy
+    limits: Limits
+    algorithm: Algorithm[Any]
+    rng: np.random.Generator
+    seed: int | None
+    """The seed, if it was given as an int."""
+
+    @classmethod
+    def of(cls, n_players: Any, k: Any, options: RaceOptions, *, deterministic: bool) -> Setup:
+        """Check the options of a race and resolve them."""
+        n = check_int("n_players", n_players, low=1)
+        checked = CheckedOptions(**options)
+        limits = resolve_limits(n, checked, deterministic=deterministic)
+        seed = checked.random_state
+        return cls(
+            n=n,
+            k=check_int("k", k, low=1, high=n),
+            player_names=check_names(checked.player_names, n),
+            deterministic=deterministic,
+            counting=checked.counting,
+            rank_by=checked.rank_by,
+            limits=limits,
+            algorithm=bound("pick_algorithm")(limits, n, checked, deterministic=deterministic),
+            rng=check_rng(seed),
+            seed=int(seed) if isinstance(seed, Integral) else None,
+        )
+
+    def ledger(self) -> Ledger:
+        """Return an empty ledger."""
+        return Ledger(self.n, self.limits.budget, self.counting, deterministic=self.deterministic)
+
+    def problem(self, ends: Values, ledger: Ledger) -> Problem:
+        """Return the problem that the algorithm gets, now that v(empty) and v(N) are known."""
+        empty, grand = ends.tolist()
+        confidence = self.limits.confidence
+        return Problem(
+            n=self.n,
+            k=self.k,
+            rng=self.rng,
+            tie_order=self.rng.permutation(self.n),
+            empty=empty,
+            grand=grand,
+            ledger=ledger,
+            rank_by=self.rank_by,
+            epsilon=None if confidence is None else confidence.epsilon,
+            delta=None if confidence is None else confidence.delta,
+            guarantee="asymptotic" if confidence is None else confidence.guarantee,
+            value_range=self.limits.value_range,
+        )

@@ -1,0 +1,68 @@
+"""The shared options: declared once, in every signature, refused by name."""
+
+import inspect
+import typing
+
+import pytest
+
+import topshap
+from topshap.core.errors import ParameterError
+from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, RaceOptions
+
+DOORS = [topshap.identify, topshap.aidentify, topshap.Race]
+GAME = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
+
+
+def test_every_option_has_a_type_a_default_and_a_description():
+    assert list(RaceOptions.__annotations__) == list(OPTION_DEFAULTS)
+    source = inspect.getsource(RaceOptions)
+    for name in OPTION_DEFAULTS:
+        assert f"    {name}: " in source
+    assert source.count('"""') == 2 * (len(OPTION_DEFAULTS) + 1)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_front_door_lists_the_options_with_their_defaults(door):
+    parameters = inspect.signature(door).parameters
+    assert {name: parameters[name].default for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
+    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in OPTION_DEFAULTS)
+    assert "options" not in parameters
+
+
+def test_a_misspelt_option_is_refused_with_the_closest_one():
+    unexpected = r"\(\) got an unexpected keyword argument"
+    with pytest.raises(TypeError, match=rf"^identify{unexpected} 'budgett'\. Did you mean 'budget'\?$"):
+        topshap.identify(GAME, k=1, budgett=10)
+    with pytest.raises(TypeError, match=rf"^Race{unexpected} 'ranked_by'\. Did you mean 'rank_by'\?$"):
+        topshap.Race(3, 1, ranked_by="value")
+    with pytest.raises(TypeError, match=rf"^identify{unexpected} 'zzzz'\.$"):
+        topshap.identify(GAME, k=1, zzzz=10)
+
+
+@pytest.mark.parametrize(
+    ("option", "wrong"),
+    [
+        ("budget", 1),
+        ("epsilon", -0.1),
+        ("delta", 0.0),
+        ("guarantee", "certain"),
+        ("value_range", (1.0, 0.0)),
+        ("stop", 3),
+        ("algorithm", "magic"),
+        ("rank_by", "beauty"),
+        ("counting", "fingers"),
+        ("player_names", ["a"]),
+        ("random_state", "x"),
+    ],
+)
+def test_a_wrong_value_names_the_option_and_the_front_door(option, wrong):
+    assert {option} <= OPTION_DEFAULTS.keys()
+    with pytest.raises(ParameterError, match=f"^The '{option}' parameter of identify must be "):
+        topshap.identify(GAME, k=1, **{option: wrong})
+    with pytest.raises(ParameterError, match=f"^The '{option}' parameter of Race must be "):
+        topshap.Race(3, 1, **{option: wrong})
+
+
+def test_defaults_are_valid():
+    assert {name: getattr(CheckedOptions(), name) for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
+    assert typing.is_typeddict(RaceOptions)
