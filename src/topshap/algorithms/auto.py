@@ -1,14 +1,14 @@
-"""What ``algorithm="auto"`` runs, and why.
+"""The choice of ``algorithm="auto"``, and the measurements behind it.
 
 For a fixed budget
 ------------------
 1. A budget that covers all 2^n coalitions enumerates them: the answer is exact, and nothing is left to choose.
 2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
    players alone or the grand coalition without each of them; from there on it is the Gaussian process.
-3. Beyond, `cmcs`: its time and memory for a round grow with n alone, those of the process with n times the budget.
-4. Without any budget, where a criterion of the user's own ends the race, `greedy-cmcs`, which plans nothing ahead;
-   `cmcs` beyond `PAIRWISE_PLAYERS` players, since it follows no pairs, and where players are ranked by magnitude, since
-   it samples everybody alike.
+3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget.
+4. Without any budget, where another criterion ends the race, `greedy-cmcs`, which does not plan ahead; `cmcs` beyond
+   `PAIRWISE_PLAYERS` players, since it follows no pairs, and where players are ranked by magnitude, since it samples
+   all players alike.
 
 For a fixed confidence
 ----------------------
@@ -16,10 +16,10 @@ For a fixed confidence
 6. Otherwise, up to `PAIRWISE_PLAYERS` players, `swap@k` (asymptotic) or `greedy-cmcs` (credible).
 7. Beyond, `cmcs@k` with the published rule (asymptotic) or `cmcs` (credible).
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
-   coalitions, in the order of their sizes.
+   coalitions, in the order of their ids.
 
-What it rests on
-----------------
+Measurements
+------------
 ``benchmarks/fixed_budget.py --runs 20`` (2): on 33 complete games, half of those there are, with budgets from 50 to
 2000 and k = 1, 3, 5, 7, `odd-gp` has 0.24 of the error of `kernelshap`, 0.31 of that of `greedy-cmcs` and 0.10 of that
 of `stratified-svarm` (geometric means over games and budgets); 0.37 of that of the one of them that did best on a game
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from topshap.statistics.ranking import RankBy
 
 ODD_GP_PLAYERS = 2000
-"""The largest game for which the process is fitted."""
+"""The largest number of players for which the process is fitted."""
 PAIRWISE_PLAYERS = 2000
-"""The largest game in which the differences of all pairs of players are followed: these are n x n arrays."""
+"""The largest number of players for which the differences of all pairs are followed: these are n x n arrays."""
 
 
 def choose(
@@ -69,18 +69,18 @@ def choose(
     deterministic: bool = True,
     bounded: bool = False,
 ) -> Algorithm[Any]:
-    """Return what ``algorithm="auto"`` runs; see the module for the rule in words.
+    """Return the algorithm that ``algorithm="auto"`` runs; the module documents the rule.
 
     Parameters
     ----------
     n_players
         The number of players.
     budget
-        What may be spent, None without a limit. A budget for all coalitions is not asked about: they are enumerated.
+        The budget, None without a limit; less than all coalitions, which would be enumerated.
     guarantee
-        What the answer of a race that stops by itself rests on, None for a race that does not.
+        The guarantee of a race that stops by itself, None for a race that does not.
     rank_by
-        Whether players are ranked by their values or by their magnitudes; the latter only without a guarantee.
+        The order in which players are ranked; only by value with a guarantee.
     deterministic
         Whether a coalition has the same value every time.
     bounded

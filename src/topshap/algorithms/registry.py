@@ -1,4 +1,4 @@
-"""The algorithms that can be asked for by name, and the one that a race runs."""
+"""The algorithms by name, and the choice of the one that a race runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
         SAR,
     )
 }
-"""Every algorithm that can be asked for by name."""
+"""All algorithms that can be chosen by name."""
 
 
 @front_door
@@ -96,7 +96,7 @@ def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, determini
 def _missing_ability(
     picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
 ) -> str | None:
-    """Return what an algorithm would have to be able to do in such a race, None if it can."""
+    """Return the ability that the race needs and the algorithm lacks, None if it has all."""
     guarantee = limits.guarantee
     if guarantee is not None and guarantee not in picked.guarantees:
         able = _names(lambda kind: guarantee in kind.guarantees)

@@ -45,7 +45,7 @@ StandingT = TypeVar("StandingT", bound=Standing)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What an algorithm is given: the players, the two values known from the start, randomness and the budget."""
+    """The input of an algorithm: the players, the two values known from the start, randomness and the budget."""
 
     n: int
     k: int
@@ -58,7 +58,7 @@ class Problem:
     ledger: Ledger = field(repr=False)
     """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; to be read only."""
     rank_by: RankBy = "value"
-    """What players are ranked by."""
+    """The order in which players are ranked."""
     epsilon: float | None = None
     """The allowed inclusion-exclusion error in a race that stops by itself, None in one for a fixed budget."""
     delta: float | None = None
@@ -119,7 +119,7 @@ class Algorithm(ABC, Generic[StandingT]):
     takes_noise: ClassVar[bool] = True
     """Whether the values of the game may vary from call to call."""
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
-    """What players may be ranked by; only by value where its choices depend on the players next to the border."""
+    """The orders it supports; only ``"value"`` where its choices depend on the players next to the border."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
 

@@ -1,7 +1,7 @@
-"""What the layers above the core provide to its objects, bound by name.
+"""Functions of the layers above the core, bound by name.
 
-A `TopK` has methods such as `to_html`, and a `Race` takes the name of an algorithm; what does the work lies in layers
-that the core does not import. The package binds each of these functions to a name when it is imported, as
+A `TopK` has methods such as `to_html`, and a `Race` takes the name of an algorithm, but the core does not import the
+layers that implement them. The package binds each of these functions to a name when it is imported, as
 ``"module:function"``. A function is loaded when it is first called, so that importing topshap stays quick.
 """
 

@@ -1,4 +1,4 @@
-"""What topshap raises: one small hierarchy, so that a caller may catch all of it or one kind.
+"""The exceptions that topshap raises: one small hierarchy, to catch as a whole or by kind.
 
 Every exception is a `TopshapError` and also the built-in kind it is closest to.
 """
@@ -41,7 +41,7 @@ class ParameterError(TopshapError, ValueError):
 
 
 class GameError(TopshapError, ValueError):
-    """A game returned something that is no value: NaN, an infinity, the wrong shape, no number."""
+    """A game returned an invalid value: NaN, an infinity, the wrong shape, or not a number."""
 
 
 class RaceError(TopshapError, RuntimeError):

@@ -1,4 +1,4 @@
-"""How the estimates of a race came about: a few moments of it, for looking back."""
+"""The history of a race: its estimates at a few moments."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 GROWTH = 1.05
-"""A moment is kept when this many times as much has been spent as at the last one."""
+"""A moment is kept when the evaluations have grown by this factor since the last one."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What the standing of a race was after how many evaluations, at moments that lie ever further apart.
+    """The estimates of a race at moments that lie ever further apart.
 
     Examples
     --------
@@ -43,18 +43,18 @@ class History:
 
 
 class Recorder:
-    """Keeps moments of a race while it runs: about 50 for every tenfold of what is spent."""
+    """Keeps moments of a race while it runs: about 50 for every tenfold increase of the evaluations."""
 
     def __init__(self) -> None:
         self._moments: list[tuple[int, Values, Values]] = []
 
     def note(self, evaluations: int, standing: Standing) -> None:
-        """Keep this moment if enough has been spent since the last one."""
+        """Keep this moment if it is far enough from the last one."""
         if not self._moments or evaluations >= GROWTH * self._moments[-1][0]:
             self._moments.append(_moment(evaluations, standing))
 
     def history(self, evaluations: int, standing: Standing) -> History:
-        """Return what was kept, and the present moment as the last one."""
+        """Return the moments that were kept, with the present one at the end."""
         before = [moment for moment in self._moments if moment[0] < evaluations]
         spent, estimates, std_errors = zip(*before, _moment(evaluations, standing), strict=True)
         return History(np.array(spent), np.array(estimates), np.array(std_errors))

@@ -1,12 +1,11 @@
-"""The ledger: what has been paid for, at which value, and how much of the budget that took.
+"""The ledger: the values that have been paid for, and the budget they took.
 
-Nothing is ever evaluated twice: a coalition whose value is in the ledger is answered from it. What a repeated access
-*costs* is a matter of counting. ``"distinct"`` charges a coalition once, since that is what a user pays. ``"calls"``
-charges every access, as published comparisons do, except those to the empty and the grand coalition, which every
-algorithm knows from the start.
+Nothing is evaluated twice: a coalition whose value is in the ledger is answered from it. The *cost* of a repeated access
+depends on the counting. ``"distinct"`` charges a coalition once, as a user pays for it. ``"calls"`` charges every
+access, as published comparisons do, except those to the empty and the grand coalition, which every algorithm knows from
+the start.
 
-A game whose values vary from call to call is another matter: there every access is an evaluation, paid for and answered
-with a value of its own, and nothing is kept.
+If the values of a game vary from call to call, every access is a new evaluation that is paid for, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Counting: TypeAlias = Literal["distinct", "calls"]
 
 
 class Bill(NamedTuple):
-    """What a batch of accesses comes to: the rows the budget allows, and those of them that have no value yet."""
+    """The cost of a batch of accesses: the rows that the budget covers, and those of them without a value."""
 
     keys: list[bytes]
     """The keys of the affordable rows: a prefix of the batch."""
     calls: int
-    """How many of these accesses are charged when every access counts."""
+    """The number of these accesses that are charged when every access counts."""
     unpaid: Sequence[int]
-    """The rows that have to be evaluated, in the asked order."""
+    """The rows that have to be evaluated, in order."""
 
 
 class Ledger:
@@ -44,7 +43,7 @@ class Ledger:
     n_players
         The number of players.
     budget
-        How much may be spent in all, None for no limit.
+        The budget, None for no limit.
     counting
         Whether repeated accesses are free (``"distinct"``) or charged (``"calls"``).
     deterministic
@@ -74,23 +73,23 @@ class Ledger:
         self.deterministic = deterministic
         self.calls = 0
         self.evaluations = 0
-        """How many evaluations have been paid for; of a deterministic game as many as coalitions."""
+        """The number of evaluations that have been paid for; in a deterministic game that of distinct coalitions."""
         self._values: dict[bytes, float] = {}
         self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
 
     @property
     def spent(self) -> int:
-        """How much of the budget is gone."""
+        """The part of the budget that is spent."""
         return self.calls if self.counting == "calls" else self.evaluations
 
     @property
     def remaining(self) -> int | None:
-        """How much of the budget is left, None without a limit."""
+        """The part of the budget that is left, None without a limit."""
         return None if self.budget is None else self.budget - self.spent
 
     @property
     def complete(self) -> bool:
-        """Whether the value of every coalition is known; never of a game whose values vary."""
+        """Whether the value of every coalition is known; never in a game whose values vary."""
         return self.deterministic and len(self._values) == 2**self.n_players
 
     def price(self, coalitions: Coalitions) -> Bill:

@@ -87,8 +87,8 @@ class TopK:
     deterministic: bool = True
     """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
     guarantee: Promised | None = None
-    """What a confident answer rests on: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
-    published rule, which is no guarantee. None where no `epsilon` was asked for."""
+    """The guarantee of a confident answer: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
+    published rule, which is not a guarantee. None without `epsilon`."""
     value_range: tuple[float, float] | None = None
     """The range of values that was stated and checked, None if there was none."""
     rule: str | None = None

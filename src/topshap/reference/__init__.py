@@ -1,1 +1,1 @@
-"""What estimates are judged by: exact Shapley values, metrics, and the theory of CMCS."""
+"""References to judge estimates by: exact Shapley values, metrics, and the theory of CMCS."""

@@ -1,4 +1,4 @@
-"""What theory says about a game whose values are all known: variances, covariances, the chance to be right.
+"""The theory of CMCS on a game whose values are all known: variances, covariances, identification probability.
 
 A round of comparable sampling (cmcs) draws one coalition S, its size uniform in 0..n and then uniform among
 the sets of this size, and gives every player i the sample D_i(S) = v(S with i) - v(S without i). The mean of
@@ -161,7 +161,7 @@ def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float =
 
 
 def _count_sets(must: Coalition, may: Coalition, k: int) -> tuple[int, Matrix]:
-    """Return how many sets of k players have a small error, and how many of them have i inside and j outside.
+    """Return the number of sets of k players with a small error, and of those with i inside and j outside.
 
     Such a set has all players that must be inside, and fills the other places with any of those that may be.
     So the sum over sets in the bound needs no enumeration: each pair counts as often as there are sets that

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BUS(ArmAlgorithm):
-    """Border Uncertainty Sampling: the player nearest to the border, for how often it was sampled, comes next.
+    """Border Uncertainty Sampling: sample the player that is close to the border and was sampled rarely.
 
     Everyone is sampled once; then always the player with the smallest product of count and distance to the border, the
     midpoint between the estimates of ranks k and k + 1.

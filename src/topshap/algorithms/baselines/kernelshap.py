@@ -24,7 +24,7 @@ class KernelSHAP(Algorithm[FittedStanding]):
     to them; the rest is spent on random coalitions of the remaining sizes, drawn in complement pairs. The estimates
     minimise the kernel-weighted squared error of an additive game under the constraint that they add up to
     v(N) - v(empty). Their covariance is the sandwich estimate over the random draws, corrected for the degrees of
-    freedom; it is not known while the draws are no more than the coefficients, or where nothing was drawn at random.
+    freedom; it is not known while there are no more draws than coefficients, or where nothing was drawn at random.
 
     Overhead per evaluation: O(n**2 + n**3 / T) for T evaluations, for the normal equations and their solution.
 
@@ -100,7 +100,7 @@ def size_weights(n: int) -> Values:
 
 
 def complete_sizes(n: int, budget: int, weight: Values) -> tuple[int, int]:
-    """Return how many sizes are enumerated completely, and what is left of the budget after that.
+    """Return the number of sizes that are enumerated completely, and the budget that is left after them.
 
     A size is completed if the part of the remaining budget that the kernel gives to it covers all its sets.
     """

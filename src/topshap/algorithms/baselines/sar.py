@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SARStanding(MeanStanding):
-    """Means, and who has been accepted into the top k or rejected from it for good."""
+    """Means, and the players that have been accepted into the top k or rejected for good."""
 
     def __init__(self, tie_order: Players, gain: float) -> None:
         super().__init__(tie_order, gain, pairs=False)
@@ -67,12 +67,12 @@ class SAR(Algorithm[SARStanding]):
                 standing.verdict[player] = 1.0 if accepted else -1.0
                 undecided = undecided[undecided != player]
                 places -= accepted
-        while True:  # what rounding left over
+        while True:  # the rest that is due to rounding
             yield pull_each(problem, standing, undecided)
 
 
 def phase_ends(problem: Problem) -> Values:
-    """Return what is spent when each of the n - 1 phases ends.
+    """Return the amount spent at the end of each of the n - 1 phases.
 
     The paper gives the pulls n_j of every player still undecided in phase j as proportional to 1 / (n + 1 - j).
     """

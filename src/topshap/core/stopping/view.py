@@ -1,4 +1,4 @@
-"""What a criterion sees of a race."""
+"""The view that a criterion has of a race."""
 
 from __future__ import annotations
 
