@@ -16,7 +16,7 @@ from topshap.entrypoints import identify
 from topshap.evaluation.parallel import in_order
 from topshap.games.outputs import predict_of
 from topshap.games.prediction import PredictionGame
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 from topshap.interop.shap import many_to_shap
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.result import TopK
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 _log = logging.getLogger("topshap")
 

@@ -158,18 +158,26 @@ class _Digest:
         return True
 
     def _add_frame(self, part: Any) -> bool:
-        """Take in a frame or column of pandas or polars by its names, types and values, however it is laid out."""
+        """Add a frame or a column of a data frame library by its names, dtypes and values, whatever its layout."""
         package, name = type(part).__module__.partition(".")[0], type(part).__name__
-        if package not in ("pandas", "polars"):
-            return False
-        if name == "DataFrame":
-            self._add_all(f"{package} frame", list(part.items()) if package == "pandas" else part.get_columns())
-        elif name == "Series":
-            categories = list(getattr(part.dtype, "categories", ())) if package == "pandas" else []
-            self._add_all(f"{package} column", [str(part.name), str(part.dtype), categories])
-            self.add(part.to_numpy() if isinstance(part.dtype, np.dtype) else part.to_list())
-        else:
-            return False
+        match package, name:
+            case "pandas", "DataFrame":
+                self._add_all("pandas frame", list(part.items()))
+            case "polars", "DataFrame":
+                self._add_all("polars frame", part.get_columns())
+            case "pyarrow", "Table":
+                self._add_all("pyarrow frame", list(zip(part.column_names, part.columns, strict=True)))
+            case (("pandas" | "polars"), "Series"):
+                categories = list(getattr(part.dtype, "categories", ())) if package == "pandas" else []
+                self._add_all(f"{package} column", [str(part.name), str(part.dtype), categories])
+                self.add(part.to_numpy() if isinstance(part.dtype, np.dtype) else part.to_list())
+            case "pyarrow", "ChunkedArray":
+                values = part.combine_chunks()
+                categories = values.dictionary.to_pylist() if hasattr(values, "dictionary") else []
+                self._add_all("pyarrow column", [str(part.type), categories])
+                self._add_all("values", [np.asarray(part.is_null()), np.asarray(part.drop_null())])
+            case _:
+                return False
         return True
 
     def _add_code_of(self, part: Any) -> bool:

@@ -10,7 +10,7 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, check_names, front_door, refuse
 from topshap.games.base import Units
 from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

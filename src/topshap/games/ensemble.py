@@ -11,7 +11,7 @@ from topshap.core.validation import front_door, refuse
 from topshap.games.base import UnitGame, Units, different
 from topshap.games.outputs import as_array
 from topshap.games.scoring import check_scorer, check_target
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from topshap.core.validation import check_choice, refuse
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 ImputerName: TypeAlias = Literal["mean-mode", "baseline", "marginal", "conditional"]
 IMPUTERS: tuple[ImputerName, ...] = ("mean-mode", "baseline", "marginal", "conditional")

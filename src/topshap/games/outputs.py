@@ -11,7 +11,7 @@ from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from topshap.core.typing import Values
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 
 class Prediction:

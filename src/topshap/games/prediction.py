@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.validation import check_int, front_door, refuse
+from topshap.core.validation import check_int, front_door
 from topshap.games.base import UnitGame, Units, in_blocks
 from topshap.games.imputers import make_imputer
 from topshap.games.outputs import Prediction
-from topshap.games.tables.frames import as_table, column_labels
-from topshap.games.tables.tabular import SparseTable
+from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,9 +85,7 @@ class PredictionGame(UnitGame):
         fingerprint: str | None = None,
     ) -> None:
         self._predict = Prediction(predict, output)
-        rows = as_table("background", background)
-        if isinstance(rows, SparseTable):
-            refuse("background", got="a sparse matrix", must_be="dense: use its toarray()")
+        rows = dense_table("background", background)
         own = rows.like(x)
         units = Units(column_labels(rows, feature_names), groups, always)
         super().__init__(units, fingerprint)

@@ -10,8 +10,8 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import check_choice, check_int, check_probability, front_door, refuse
 from topshap.games.base import Units
 from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.tables import as_table, column_labels
 from topshap.games.tables.cells import ordinal_codes
-from topshap.games.tables.frames import as_table, column_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalition
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 
 class Split(NamedTuple):

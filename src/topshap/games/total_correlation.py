@@ -9,8 +9,7 @@ import numpy as np
 from topshap.core.errors import ParameterError
 from topshap.core.validation import check_choice, check_int, front_door, refuse
 from topshap.games.base import UnitGame, Units, in_blocks
-from topshap.games.tables.frames import as_table, column_labels
-from topshap.games.tables.tabular import SparseTable
+from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalitions, Matrix, Values
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 _BLOCK_CELLS = 2**21
 
@@ -74,9 +73,7 @@ class UnsupervisedGame(UnitGame):
         fingerprint: str | None = None,
     ) -> None:
         check_choice("method", method, ("gaussian", "discrete"))
-        table = as_table("X", X)
-        if isinstance(table, SparseTable):
-            refuse("X", X, must_be="dense: use its toarray()")
+        table = dense_table("X", X)
         super().__init__(Units(column_labels(table, feature_names), groups, always), fingerprint)
         if not 0.0 <= shrinkage <= 1.0:
             refuse("shrinkage", shrinkage, must_be="a number in [0, 1]")
