@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from topshap.core.coalitions import draw_anchors, from_ids
 from topshap.core.errors import ParameterError
-from topshap.games import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame, VotingGame
-from topshap.games import analytic as synthetic
+from topshap.games import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame, VotingGame, closed_form
 from topshap.reference.exact import shapley_values, value_table
 
 EIGHT = st.integers(1, 8)
@@ -74,7 +73,7 @@ def test_a_coalition_has_the_same_value_alone_and_among_others(game, monkeypatch
     together = game(rows)
     np.testing.assert_array_equal([game(row[None])[0] for row in rows], together)
     np.testing.assert_array_equal(game(np.asfortranarray(rows)), together)
-    monkeypatch.setattr(synthetic, "_BLOCK_CELLS", 7 * game.n_players)
+    monkeypatch.setattr(closed_form, "_BLOCK_CELLS", 7 * game.n_players)
     np.testing.assert_array_equal(game(rows), together)
 
 

@@ -1,7 +1,7 @@
 """Fingerprints recorded with version 0.1.0: a store written then is still recognised as belonging to the same game.
 
-No game here uses a function of its own or a library's version, on which fingerprints depend: models, scorers and
-scores are either from the standard library or objects that state their own fingerprint.
+Fingerprints depend on bytecode and on the versions of libraries. So versions are left out here, and models, scorers and
+scores are from the standard library or have their own fingerprint.
 """
 
 import operator
@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from topshap import games
+from topshap.core import fingerprints
 
 FIRST_COLUMN = operator.itemgetter((slice(None), 0))
 COLUMN_A = operator.itemgetter("a")
@@ -31,6 +32,19 @@ class Regressor(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.mean_)
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A classifier that considers all classes equally probable."""
+
+    fingerprint = "classifier"
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1.0 / len(self.classes_))
 
 
 class Scorer:
@@ -97,6 +111,8 @@ GAMES = {
     "text": lambda: games.TextGame(Score(), "to be or not", groups={"both": ["to", "be"]}),
     "image": lambda: games.ImageGame(Score(), np.eye(4), segments=np.arange(16).reshape(4, 4) // 8, fill=0.0),
     "ensemble": lambda: games.EnsembleGame([Regressor().fit(X, Y), Regressor().fit(X, Y + 1)], X, Y, scoring=Scorer()),
+    "ensemble-default-score": lambda: games.EnsembleGame([Regressor().fit(X, Y), Regressor().fit(X, Y + 1)], X, Y),
+    "ensemble-classifiers": lambda: games.EnsembleGame([Classifier().fit(X, Y)], X, Y),
     "unsupervised-discrete": lambda: games.UnsupervisedGame(pandas_frame(), method="discrete", bins=2),
     "unsupervised-discrete-polars": lambda: games.UnsupervisedGame(polars_frame(), method="discrete", bins=2),
     "unsupervised-discrete-numpy": lambda: games.UnsupervisedGame(X, method="discrete", bins=2),
@@ -128,6 +144,8 @@ RECORDED = {
     "text": "b6f26b8d20c9d20f68a38bffbee7a2965b08795bc87998f7fc7d1444db6bb853",
     "image": "6000fd07c64e2de93745f3d0badb9427ffd3477b874e10135afeede3fd07c1f9",
     "ensemble": "5d77bf17f0948ec36b7f942442c1f00119144fb5d01835dcb1f6cd076ad9b308",
+    "ensemble-default-score": "bcfae06bde6a454bef93b5977f8634836528a9d2372affa661ff01b1fb05c270",
+    "ensemble-classifiers": "4ae930cef5f20aa5f70ba2569b2c1bcab0be1b08bdd6ad0425f461310bc5a05b",
     "unsupervised-discrete": "136d976f3089c6bc3031d584aa4322222e72e5d80eb7b88b31639e510266034e",
     "unsupervised-discrete-polars": "6cb0eb0a6159b048ea28cdb756a6e1cd1e2f2ff0ca284401a654edfc80897c60",
     "unsupervised-discrete-numpy": "7e5a807de78c032bbf35cdd97c4a694c8eb6dd0cc4bae11016ffd25c5b6c6de9",
@@ -140,6 +158,11 @@ RECORDED = {
     "all-or-nothing": "7eeb4b5539894b6d09139653d3f3966ebe4f785ada7e76bc5513af42175adc99",
     "voting": "d5fc80250424b2f83cb9aab13d233299b785bbbf3b22f01ca26c1129a6d5c374",
 }
+
+
+@pytest.fixture(autouse=True)
+def without_versions(monkeypatch):
+    monkeypatch.setattr(fingerprints, "version_of", lambda module: "")
 
 
 @pytest.mark.parametrize("name", GAMES)
