@@ -111,19 +111,6 @@ def test_the_value_of_a_coalition_is_the_one_described(game, rule):
     np.testing.assert_array_equal(value_table(game), [rule(set(np.flatnonzero(row))) for row in rows])
 
 
-def test_power_in_the_security_council_is_the_published_one():
-    power = VotingGame([7] * 5 + [1] * 10, quota=39).shapley_values()
-    np.testing.assert_array_equal(power, [421 / 2145] * 5 + [4 / 2145] * 10)
-
-
-def test_equal_votes_are_equal_power_even_for_many():
-    np.testing.assert_array_equal(VotingGame([1] * 101, 51).shapley_values(), np.full(101, 1 / 101))
-
-
-def test_votes_may_be_worth_nothing():
-    assert VotingGame([5, 5, 1], 10).shapley_values().tolist() == [0.5, 0.5, 0.0]
-
-
 def test_gloves_of_the_rare_hand_are_worth_more():
     values = GloveGame(left=500, right=501).shapley_values()
     assert values[0] > values[-1]

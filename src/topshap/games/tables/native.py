@@ -132,7 +132,7 @@ def _pyarrow_cell(cell: Any, dtype: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - imported by the user
 
     try:
+        array = pa.array([cell]).cast(dtype)  # raises where a direct conversion would cut off digits
+    except OverflowError:  # an integer above 2**63 - 1
         array = pa.array([cell], type=dtype)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a float for a decimal, for example
-        array = pa.array([cell]).cast(dtype)
     return pa.chunked_array([array])
