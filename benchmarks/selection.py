@@ -37,7 +37,7 @@ from tqdm.auto import tqdm
 from topshap import TopKSelector
 from topshap.datasets import load_dataset
 from topshap.games.retraining import ordinal
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -39,5 +39,5 @@ async def main() -> topshap.TopK:
 
 top = asyncio.run(main())
 print(top)
-picture = topshap.show.text_map(top, pieces=game.units, player_of=game.player_of)
+picture = topshap.show.text_map(top, pieces=game.pieces, player_of=game.player_of)
 picture.figure.savefig("documents_of_a_prompt.png", dpi=150)

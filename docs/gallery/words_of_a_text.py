@@ -35,7 +35,7 @@ review = "loud at the start but a clever script and a wonderful cast"
 game = topshap.games.TextGame(score, review)
 top = topshap.identify(game, k=2, random_state=0)
 print(top)
-topshap.show.text_map(top, pieces=game.units).figure.savefig("words_of_a_text.png", dpi=150)
+topshap.show.text_map(top, pieces=game.pieces).figure.savefig("words_of_a_text.png", dpi=150)
 
 # Sentences as players, with a mask in place of what is left out.
 longer = "The music is terrible. The story is moving. The cast is simply great!"

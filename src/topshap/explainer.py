@@ -14,9 +14,9 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, front_door
 from topshap.entrypoints import identify
 from topshap.evaluation.parallel import in_order
-from topshap.games.outputs import predict_of
-from topshap.games.prediction import PredictionGame
-from topshap.games.tables.frames import as_table
+from topshap.games.outputs import prediction_of
+from topshap.games.prediction import PredictionGame, option_names
+from topshap.games.tables import as_table
 from topshap.interop.shap import many_to_shap
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.result import TopK
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 _log = logging.getLogger("topshap")
 
@@ -70,11 +70,10 @@ class Explainer:
     """
 
     def __init__(self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Any) -> None:
-        prediction, self.picked = predict_of(model_or_predict, output)
-        self._predict, self._output = prediction.predict, prediction.output
+        self._prediction = prediction_of(model_or_predict, output)
+        self.picked = self._prediction.output_name
         self._background: Table = as_table("background", background)
-        names = ("imputer", "groups", "always", "categorical", "feature_names", "batch_bytes")
-        self._game_options = {name: options.pop(name) for name in names if name in options}
+        self._game_options = {name: options.pop(name) for name in option_names() if name in options}
         _check_options(options)
         self._options = options
         # A game for the first row finds out at once whether model, background and options fit together.
@@ -87,7 +86,7 @@ class Explainer:
 
     def game(self, x: Any) -> PredictionGame:
         """Return the game about one row: the value of a set of features is the prediction that knows them alone."""
-        return PredictionGame(self._predict, x, self._background.data, output=self._output, **self._game_options)
+        return PredictionGame(self._prediction, x, self._background.data, **self._game_options)
 
     @front_door
     def explain(self, x: Any, k: int = 5, **options: Any) -> TopK:

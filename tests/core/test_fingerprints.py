@@ -140,7 +140,7 @@ def test_classes_of_the_users_own_count_by_their_code():
     assert mark(make(1)) == mark(make(1)) != mark(make(2))
 
 
-def test_what_cannot_be_seen_through_has_no_mark(tmp_path):
+def test_what_cannot_be_fingerprinted_has_no_mark(tmp_path):
     lock = threading.Lock()
     with (tmp_path / "file").open("w") as file:
         for opaque in (lock, lambda x: (x, lock), file, [1, {"deep": lock}], iter([1, 2]), (i for i in range(3))):

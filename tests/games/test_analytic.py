@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from topshap.core.coalitions import draw_anchors, from_ids
 from topshap.core.errors import ParameterError
-from topshap.games import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame, VotingGame
-from topshap.games import analytic as synthetic
+from topshap.games import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame, VotingGame, closed_form
 from topshap.reference.exact import shapley_values, value_table
 
 EIGHT = st.integers(1, 8)
@@ -74,7 +73,7 @@ def test_a_coalition_has_the_same_value_alone_and_among_others(game, monkeypatch
     together = game(rows)
     np.testing.assert_array_equal([game(row[None])[0] for row in rows], together)
     np.testing.assert_array_equal(game(np.asfortranarray(rows)), together)
-    monkeypatch.setattr(synthetic, "_BLOCK_CELLS", 7 * game.n_players)
+    monkeypatch.setattr(closed_form, "_BLOCK_CELLS", 7 * game.n_players)
     np.testing.assert_array_equal(game(rows), together)
 
 
@@ -110,19 +109,6 @@ def test_a_game_shows_what_it_was_made_of():
 def test_the_value_of_a_coalition_is_the_one_described(game, rule):
     rows = from_ids(np.arange(8), 3)
     np.testing.assert_array_equal(value_table(game), [rule(set(np.flatnonzero(row))) for row in rows])
-
-
-def test_power_in_the_security_council_is_the_published_one():
-    power = VotingGame([7] * 5 + [1] * 10, quota=39).shapley_values()
-    np.testing.assert_array_equal(power, [421 / 2145] * 5 + [4 / 2145] * 10)
-
-
-def test_equal_votes_are_equal_power_even_for_many():
-    np.testing.assert_array_equal(VotingGame([1] * 101, 51).shapley_values(), np.full(101, 1 / 101))
-
-
-def test_votes_may_be_worth_nothing():
-    assert VotingGame([5, 5, 1], 10).shapley_values().tolist() == [0.5, 0.5, 0.0]
 
 
 def test_gloves_of_the_rare_hand_are_worth_more():

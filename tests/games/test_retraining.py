@@ -1,25 +1,27 @@
-"""RetrainingGame and DataGame: scores of models trained on a part of the columns or rows."""
+"""RetrainingGame: scores of models trained on a part of the columns."""
+
+import pickle
 
 import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, cross_val_score, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import OneClassSVM
 
 import topshap
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.games import DataGame, RetrainingGame
+from topshap.games import RetrainingGame
 
 X, Y = make_classification(120, n_features=5, n_informative=3, n_redundant=0, random_state=0)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -44,7 +46,13 @@ def test_any_scorer_and_a_test_set_of_ones_own():
     assert game(np.ones((1, 5), dtype=bool))[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_matrix, sparse.csc_array])
+def arrow_table(data):
+    return pa.table({name: data[:, j] for j, name in enumerate(NAMES)})
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, pd.DataFrame, pl.DataFrame, arrow_table, sparse.csr_matrix, sparse.csc_array]
+)
 def test_any_kind_of_table_gives_the_same_values(make):
     table = make(X)
     game = RetrainingGame(LogisticRegression(), table, Y, cv=2)
@@ -62,6 +70,22 @@ def test_estimators_get_frames_as_frames():
     frame = pd.DataFrame(X, columns=NAMES)
     RetrainingGame(Watching(), frame, Y, cv=2)(np.array([[True, False, True, False, False]]))
     assert [list(each.columns) for each in seen] == [["a", "c"]] * 2
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table], ids=["polars", "pyarrow"])
+def test_estimators_get_the_users_kind_of_frame(make):
+    seen = []
+
+    class Watching(GaussianNB):
+        def fit(self, X, y):
+            seen.append(X)
+            return super().fit(X, y)
+
+    frame = make({name: X[:, j] for j, name in enumerate(NAMES)})
+    RetrainingGame(Watching(), frame, Y, cv=2)(np.array([[True, False, True, False, False]]))
+    for each in seen:
+        assert type(each) is type(frame)
+        assert getattr(each, "column_names", each.columns) == ["a", "c"]
 
 
 def test_groups_and_columns_that_are_always_there():
@@ -173,50 +197,9 @@ def test_a_fit_that_fails_names_the_features():
     assert raised.value.__notes__ == ["This happened in the score of a model with {b, e}."]
 
 
-def test_the_value_of_points_is_the_score_of_a_model_trained_on_them():
-    game = DataGame(KNeighborsClassifier(1), X[:6], Y[:6], X[6:], Y[6:])
-    for coalition, value in zip(from_ids(np.arange(64), 6), game(from_ids(np.arange(64), 6)), strict=True):
-        rows = np.flatnonzero(coalition)
-        if len(rows) == 0:
-            predicted = np.full(len(Y) - 6, np.bincount(Y[:6]).argmax())
-        elif len(set(Y[rows])) == 1:
-            predicted = np.full(len(Y) - 6, Y[rows[0]])
-        else:
-            predicted = KNeighborsClassifier(1).fit(X[rows], Y[rows]).predict(X[6:])
-        assert value == pytest.approx(accuracy_score(Y[6:], predicted))
-
-
-def test_wrong_labels_are_worth_least():
-    rng = np.random.default_rng(1)
-    points = np.repeat([-2.0, 2.0], 4)[:, None] + rng.normal(size=(8, 1))
-    labels = np.repeat([0, 1], 4)
-    wrong = [1, 6]
-    labels[wrong] ^= 1
-    test = np.repeat([-2.0, 2.0], 50)[:, None] + rng.normal(size=(100, 1))
-    game = DataGame(KNeighborsClassifier(1), points, labels, test, np.repeat([0, 1], 50))
-    top = topshap.identify(game, k=6)
-    assert set(wrong) == set(range(8)) - set(top.players)
-
-
-def test_sources_of_points_may_be_players():
-    game = DataGame(
-        LinearRegression(),
-        X[:9],
-        Y[:9].astype(float),
-        X,
-        Y,
-        groups={"one": [0, 1, 2], "two": [3, 4, 5]},
-        always=[6, 7, 8],
-    )
-    assert game.player_names == ("one", "two")
-    expected = LinearRegression().fit(X[3:9], Y[3:9]).score(X, Y)
-    assert game(np.array([[False, True]]))[0] == pytest.approx(expected)
-
-
-def test_too_few_points_for_a_model_is_an_error_or_a_constant():
-    few = np.array([[True, True, False, False, False, False]])
-    with pytest.raises(ValueError, match="Expected n_neighbors"):
-        DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y)(few)
-    assert DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y, min_points=3)(few)[0] == (Y == 0).mean()
-    with pytest.raises(ParameterError, match=r"'X_test' .* of the same columns as X"):
-        DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X[:, :2], Y)
+def test_the_game_can_be_pickled():
+    game = RetrainingGame(GaussianNB(), X, Y, cv=2)
+    copy = pickle.loads(pickle.dumps(game))
+    rows = np.random.default_rng(0).random((4, game.n_players)) < 0.5
+    np.testing.assert_array_equal(copy(rows), game(rows))
+    assert copy.fingerprint == game.fingerprint

@@ -45,14 +45,14 @@ def test_masked_words_leave_their_place():
 
 def test_sentences_and_documents():
     text = "It rained. We stayed in! Why?\nNo idea.\n\nThe end"
-    assert TextGame(length, text, unit="sentence").units == [
+    assert TextGame(length, text, unit="sentence").pieces == [
         "It rained.",
         "We stayed in!",
         "Why?",
         "No idea.",
         "The end",
     ]
-    assert TextGame(length, text, unit="document").units == ["It rained. We stayed in! Why?\nNo idea.", "The end"]
+    assert TextGame(length, text, unit="document").pieces == ["It rained. We stayed in! Why?\nNo idea.", "The end"]
 
 
 def test_documents_of_a_prompt():

@@ -53,4 +53,4 @@ print(f"{review}\nrating {score([review])[0]:.2f}, from {len(texts)} rated snipp
 game = topshap.games.TextGame(score, review)
 top = topshap.identify(game, k=3, budget=300, random_state=0)
 print(top)
-topshap.show.text_map(top, pieces=game.units).figure.savefig("sentiment_of_a_review.png", dpi=150)
+topshap.show.text_map(top, pieces=game.pieces).figure.savefig("sentiment_of_a_review.png", dpi=150)

@@ -95,6 +95,6 @@ def _store_for(game: Any, path: Path, name: str | None, *, spec: str) -> topshap
         return path
     called = name or topshap.games.fingerprint_of("command", game=game)
     if called is None:
-        why = "it uses something that is not seen through"
+        why = "it uses something that cannot be fingerprinted"
         raise ParameterError(f"A store needs a name for {spec}, since {why}: give one by --name.")
     return topshap.Store(path, game=called)

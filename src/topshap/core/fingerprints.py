@@ -1,15 +1,15 @@
-"""A fingerprint says that two games are the same one: the same value for every coalition, in another process too.
+"""Fingerprints of games: equal for games with the same values, also in another process.
 
-A store of evaluations belongs to one game and is told apart from others by the game's fingerprint. So a fingerprint has
-to change whenever a value might, and none is better than a wrong one: `fingerprint_of` gives None where something is
-not seen through, for example a socket inside a model. Then the user names the game: every game of this package that
-holds something of the user's own takes the option ``fingerprint``.
+A store of evaluations belongs to one game, which it recognises by the game's fingerprint. So a fingerprint must change
+whenever a value might, and no fingerprint is better than a wrong one: `fingerprint_of` returns None for a part that
+cannot be fingerprinted, such as a socket inside a model. In that case the user names the game: games with parts from
+the user have the option ``fingerprint``.
 
-What is looked at: numbers, texts, arrays, frames, sets, and whatever pickle could take apart, down to the arrays inside
-a fitted model. Functions and classes of installed packages count by name and the package's version. A function of the
-user's own counts by its compiled code, its defaults, and all variables from outside that it uses, by their values: a
-lambda around a fitted model is seen through, a function that uses a module of the user's own is not. Compiled code
-differs between versions of Python, and so does such a fingerprint.
+The hash covers numbers, strings, arrays, frames, sets, and the state of every object that can be pickled, down to the
+arrays inside a fitted model. Functions and classes of installed packages are hashed by name and package version. Other
+functions are hashed by their bytecode, their defaults and the values of the outside variables they use: a lambda around
+a fitted model can be fingerprinted, a function that uses a module from outside of an installed package cannot. Bytecode
+differs between versions of Python, and so do the fingerprints of such functions.
 """
 
 from __future__ import annotations
@@ -17,29 +17,28 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
-import operator
 import sys
 import types
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topshap.core.fingerprint_names import is_importable, is_installed, module_of, recorded_name, version_of
 from topshap.core.validation import refuse
 
 _SCHEME = "topshap-game-1"
-"""Part of every fingerprint, so that another way to make them never meets this one."""
+"""Part of every fingerprint, so that another scheme never gives the same ones."""
 
 
 def fingerprint_of(kind: str, **parts: Any) -> str | None:
-    """Return 64 hexadecimal digits for a kind of game and its named parts, None if a part is not seen through.
+    """Return 64 hexadecimal digits for a kind of game and its named parts, None if a part cannot be fingerprinted.
 
     Parameters
     ----------
     kind
-        What it is, for example the name of the game's class.
+        The kind of game, for example the name of its class.
     **parts
         Everything that the values depend on.
 
@@ -56,34 +55,34 @@ def fingerprint_of(kind: str, **parts: Any) -> str | None:
     digest = _Digest()
     try:
         digest.add((_SCHEME, kind, parts))
-    except _NotSeenThrough:
+    except _CannotFingerprint:
         return None
     return digest.hexdigest()
 
 
 def check_fingerprint(fingerprint: Any) -> str | None:
-    """Return a name that the user gave to a game, None if there is none."""
+    """Return the identifier that the user gave to a game, None if there is none."""
     if fingerprint is not None and not (isinstance(fingerprint, str) and fingerprint):
         refuse("fingerprint", fingerprint, must_be="a text that names this game and no other, or None")
     return fingerprint
 
 
-class _NotSeenThrough(Exception):  # noqa: N818 - never leaves this module
-    """A part whose content cannot be looked at."""
+class _CannotFingerprint(Exception):  # noqa: N818 - never leaves this module
+    """A part cannot be fingerprinted."""
 
 
 class _Digest:
-    """A sha256 of nested parts, each preceded by its kind and length, so that no two structures read alike."""
+    """A SHA-256 of nested parts, each preceded by its kind and length, so that different structures differ."""
 
     def __init__(self, inside: list[int] | None = None) -> None:
         self._hash = hashlib.sha256()
-        self._inside = [] if inside is None else inside  # ids of what is being looked at: it may contain itself
+        self._inside = [] if inside is None else inside  # ids of enclosing parts: a part may contain itself
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
 
     def add(self, part: Any) -> None:
-        """Take a part in, whatever it is."""
+        """Add a part of any type."""
         if self._add_plain(part) or self._add_array(part):
             return
         if id(part) in self._inside:
@@ -94,7 +93,7 @@ class _Digest:
             if not (self._add_container(part) or self._add_frame(part) or self._add_code_of(part)):
                 self._add_object(part)
         except RecursionError:
-            raise _NotSeenThrough from None
+            raise _CannotFingerprint from None
         finally:
             self._inside.pop()
 
@@ -109,7 +108,7 @@ class _Digest:
             self.add(part)
 
     def _add_unordered(self, kind: str, parts: list[Any]) -> None:
-        """Take parts in by the order of their own digests: sets have none, and that of a mapping says nothing."""
+        """Add parts in the order of their digests, for sets and mappings."""
         digests = []
         for part in parts:
             digest = _Digest(self._inside)
@@ -137,7 +136,7 @@ class _Digest:
             return False
         array = np.asarray(part)
         self._write("array", f"{array.dtype.str} {array.shape}")
-        if array.dtype.names:  # field by field, since what lies between them is not defined
+        if array.dtype.names:  # field by field, since the padding between them is undefined
             for name in array.dtype.names:
                 self._add_all(name, [np.ascontiguousarray(array[name])])
         elif array.dtype.hasobject:
@@ -158,28 +157,36 @@ class _Digest:
         return True
 
     def _add_frame(self, part: Any) -> bool:
-        """Take in a frame or column of pandas or polars by its names, types and values, however it is laid out."""
+        """Add a frame or a column of a data frame library by its names, dtypes and values, whatever its layout."""
         package, name = type(part).__module__.partition(".")[0], type(part).__name__
-        if package not in ("pandas", "polars"):
-            return False
-        if name == "DataFrame":
-            self._add_all(f"{package} frame", list(part.items()) if package == "pandas" else part.get_columns())
-        elif name == "Series":
-            categories = list(getattr(part.dtype, "categories", ())) if package == "pandas" else []
-            self._add_all(f"{package} column", [str(part.name), str(part.dtype), categories])
-            self.add(part.to_numpy() if isinstance(part.dtype, np.dtype) else part.to_list())
-        else:
-            return False
+        match package, name:
+            case "pandas", "DataFrame":
+                self._add_all("pandas frame", list(part.items()))
+            case "polars", "DataFrame":
+                self._add_all("polars frame", part.get_columns())
+            case "pyarrow", "Table":
+                self._add_all("pyarrow frame", list(zip(part.column_names, part.columns, strict=True)))
+            case (("pandas" | "polars"), "Series"):
+                categories = list(getattr(part.dtype, "categories", ())) if package == "pandas" else []
+                self._add_all(f"{package} column", [str(part.name), str(part.dtype), categories])
+                self.add(part.to_numpy() if isinstance(part.dtype, np.dtype) else part.to_list())
+            case "pyarrow", "ChunkedArray":
+                values = part.combine_chunks()
+                categories = values.dictionary.to_pylist() if hasattr(values, "dictionary") else []
+                self._add_all("pyarrow column", [str(part.type), categories])
+                self._add_all("values", [np.asarray(part.is_null()), np.asarray(part.drop_null())])
+            case _:
+                return False
         return True
 
     def _add_code_of(self, part: Any) -> bool:
-        """Take in a module, class or function: what is installed by its name and version, all else by its code."""
+        """Add a module, class or function: by name and version if it is installed, else by its code."""
         if isinstance(part, types.ModuleType):
-            if not _is_installed(part.__name__):
-                raise _NotSeenThrough
-            self._write("module", f"{part.__name__} {_version(part.__name__)}")
-        elif isinstance(part, type | types.FunctionType | types.BuiltinFunctionType | np.ufunc) and _is_known(part):
-            self._write("named", f"{_module(part)}.{part.__qualname__} {_version(_module(part))}")
+            if not is_installed(part.__name__):
+                raise _CannotFingerprint
+            self._write("module", f"{part.__name__} {version_of(part.__name__)}")
+        elif isinstance(part, type | types.FunctionType | types.BuiltinFunctionType | np.ufunc) and is_importable(part):
+            self._write("named", f"{recorded_name(part)} {version_of(module_of(part))}")
         elif isinstance(
             part, functools.partial | types.MethodType | types.CellType | property | classmethod | staticmethod
         ):
@@ -198,26 +205,24 @@ class _Digest:
         return True
 
     def _add_object(self, part: Any) -> None:
-        """Take in an object by its own fingerprint, or else as pickle would: its class, arguments and state."""
+        """Add an object by its own fingerprint, or as pickle would: its class, arguments and state."""
         own = getattr(part, "fingerprint", _ABSENT)
         if own is None:
-            raise _NotSeenThrough
+            raise _CannotFingerprint
         if isinstance(own, str):
             self._write("fingerprint", own)
             return
-        if hasattr(
-            part, "get_arrays"
-        ):  # scikit-learn's ball and k-d trees, whose state counts how often they were used
+        if hasattr(part, "get_arrays"):  # a ball or k-d tree of scikit-learn, whose state counts its uses
             self._add_all("tree", [type(part), *map(np.asarray, part.get_arrays())])
             return
         try:
             reduced = part.__reduce_ex__(4)
-        except Exception:  # noqa: BLE001 - whatever it says, the object does not show what it holds
-            raise _NotSeenThrough from None
+        except Exception:  # noqa: BLE001 - objects raise anything if they cannot be pickled
+            raise _CannotFingerprint from None
         if isinstance(reduced, str):  # the name of a constant
-            self._write("constant", f"{_module(part) or _module(type(part))}.{reduced}")
-        elif isinstance(part, Iterator):  # to look at it may use it up
-            raise _NotSeenThrough
+            self._write("constant", f"{module_of(part) or module_of(type(part))}.{reduced}")
+        elif isinstance(part, Iterator):  # iterating would consume it
+            raise _CannotFingerprint
         else:
             make_and_state, (elements, items) = reduced[:3], (*reduced[3:5], None, None)[:2]
             self._add_all("object", [*make_and_state, list(elements or ()), list(items or ())])
@@ -229,44 +234,14 @@ _NOT_BEHAVIOUR = frozenset(
 )
 
 
-def _module(thing: Any) -> str:
-    return str(getattr(thing, "__module__", None) or "")
-
-
-def _version(module: str) -> str:
-    version = getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
-    return version if isinstance(version, str) else ""
-
-
-@functools.cache
-def _is_installed(module: str) -> bool:
-    """Return whether a module belongs to Python, to this package, or to an installed one that has a version."""
-    root = module.partition(".")[0]
-    if root in ("builtins", "topshap") or root in sys.stdlib_module_names:
-        return True
-    path = Path(getattr(sys.modules.get(root), "__file__", None) or "")
-    return not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
-
-
-def _is_known(thing: Any) -> bool:
-    """Return whether a function or class is what stands under its name in an installed package."""
-    module = _module(thing) or ("numpy" if isinstance(thing, np.ufunc) else "builtins")
-    if not _is_installed(module):
-        return False
-    try:
-        return operator.attrgetter(thing.__qualname__)(sys.modules[module]) is thing
-    except (AttributeError, KeyError):
-        return False
-
-
 def _globals_of(code: types.CodeType) -> set[str]:
-    """Return the names that code, and the functions defined in it, look up outside."""
+    """Return the global names that are used by code and the functions defined in it."""
     names = {str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return names.union(*(_globals_of(each) for each in code.co_consts if isinstance(each, types.CodeType)))
 
 
 def _inside(part: Any) -> list[Any]:
-    """Return what a thin wrapper around a function, or a variable that it uses, consists of."""
+    """Return the contents of a wrapper around a function, or of a closure's variable."""
     match part:
         case functools.partial():
             return [part.func, part.args, part.keywords]
@@ -277,7 +252,7 @@ def _inside(part: Any) -> list[Any]:
         case types.CellType():
             try:
                 return [part.cell_contents]
-            except ValueError:  # a variable that has no value yet
-                raise _NotSeenThrough from None
+            except ValueError:  # the variable has no value yet
+                raise _CannotFingerprint from None
         case _:
             return [part.__func__]

@@ -1,4 +1,4 @@
-"""Where a value comes from: games are callables from the rows of a bool array to their values."""
+"""Games: callables from the rows of a bool array, one coalition per row, to their values."""
 
 from topshap.core.fingerprints import fingerprint_of
 from topshap.games.analytic import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame

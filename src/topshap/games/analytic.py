@@ -1,73 +1,32 @@
-"""Games whose Shapley values are known in closed form, for any number of players.
+"""Games whose Shapley values have a closed form, for any number of players.
 
-They are small, fast and of very different character: nothing interacts in an additive game, and everybody is
-needed in an all-or-nothing game. The value of a coalition is the same to the last bit whether it is asked for
-alone or among others.
+They are small and fast, and differ in how much the players interact: not at all in an additive game, completely in an
+all-or-nothing game. The value of a coalition is the same to the last bit whether it is evaluated alone or in a batch.
 """
 
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.coalitions import check_coalitions
-from topshap.core.fingerprints import fingerprint_of
-from topshap.core.validation import check_int, check_real, check_vector, front_door, refuse
+from topshap.core.validation import check_int, check_real, front_door, refuse
+from topshap.games.closed_form import ClosedFormGame, numbers, sum_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
 
     from topshap.core.typing import Coalitions, Values
 
-_Number = TypeVar("_Number", np.float64, np.int64)
-
-_BLOCK_CELLS = 2**21
-"""Numbers a temporary array may hold: 16 megabytes of float64."""
-
-
-@dataclass(frozen=True, eq=False, init=False)
-class SyntheticGame(ABC):
-    """A game with a rule for blocks of coalitions and a closed form for its Shapley values."""
-
-    n_players: int = field(repr=False)
-
-    def __call__(self, coalitions: Coalitions, /) -> Values:
-        """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
-        rows = check_coalitions(coalitions, self.n_players)
-        values = np.empty(len(rows))
-        step = max(1, _BLOCK_CELLS // self._cells_per_row())
-        for start in range(0, len(rows), step):
-            values[start : start + step] = self._values(rows[start : start + step])
-        return values
-
-    @property
-    def fingerprint(self) -> str | None:
-        """What tells this game from others in a store: its kind and its parameters."""
-        return fingerprint_of(type(self).__name__, **vars(self))
-
-    def _cells_per_row(self) -> int:
-        return self.n_players
-
-    @abstractmethod
-    def _values(self, coalitions: Coalitions) -> NDArray[Any]:
-        """Return the values of a block of coalitions."""
-
-    @abstractmethod
-    def shapley_values(self) -> Values:
-        """Return the exact Shapley values."""
-
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class AdditiveGame(SyntheticGame):
-    """Every player adds its weight, whoever else is there: v(S) = baseline + the sum of the weights in S.
+class AdditiveGame(ClosedFormGame):
+    """An additive game: v(S) is the baseline plus the sum of the weights in S.
 
     The Shapley values are the weights.
 
@@ -105,10 +64,10 @@ class AdditiveGame(SyntheticGame):
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class UnanimityGame(SyntheticGame):
-    """A sum of unanimity games: v(S) is the sum of the coefficients of those sets that S contains as a whole.
+class UnanimityGame(ClosedFormGame):
+    """A sum of unanimity games: v(S) is the sum of the coefficients of the sets that are contained in S.
 
-    Every game with v(empty) = 0 is of this form. A set's coefficient is shared equally among its members.
+    Every game with v(empty) = 0 has this form. A set's coefficient is divided equally among its members.
 
     Parameters
     ----------
@@ -149,12 +108,12 @@ class UnanimityGame(SyntheticGame):
         return int(max(self._members.shape))
 
     def _values(self, coalitions: Coalitions) -> Values:
-        # Counts are small whole numbers, so their product is exact in any order of summation.
+        # Counts are small integers, so the sum is exact in any order of summation.
         present = coalitions.astype(np.float32) @ self._members
         return sum_inside(present == self._members.sum(axis=0), self.coefficients)
 
     def shapley_values(self) -> Values:
-        """Return for each player its equal shares in the coefficients of the sets it belongs to."""
+        """Return the sum of each player's equal shares of the coefficients of its sets."""
         members = self._members.astype(np.float64)
         shares: Values = members @ (self.coefficients / members.sum(axis=0))
         return shares
@@ -162,10 +121,10 @@ class UnanimityGame(SyntheticGame):
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class AirportGame(SyntheticGame):
-    """A runway long enough for everybody: v(S) is the largest cost in S.
+class AirportGame(ClosedFormGame):
+    """An airport game, the cost of a runway that all players can use: v(S) is the largest cost in S.
 
-    All players share the first stretch equally, those who need more the next one, and so on.
+    All players share the cost of the first section equally, those that need more share the next one, and so on.
 
     Parameters
     ----------
@@ -194,24 +153,24 @@ class AirportGame(SyntheticGame):
         return largest
 
     def shapley_values(self) -> Values:
-        """Return for each player its equal shares in the stretches of the runway that it needs."""
+        """Return the sum of each player's equal shares of the sections that it needs."""
         order = np.argsort(self.costs, kind="stable")
-        stretches = np.diff(self.costs[order], prepend=0.0)
+        sections = np.diff(self.costs[order], prepend=0.0)
         shared_by = np.arange(self.n_players, 0, -1)
         phi = np.empty(self.n_players)
-        phi[order] = np.cumsum(stretches / shared_by)
+        phi[order] = np.cumsum(sections / shared_by)
         return phi
 
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class GloveGame(SyntheticGame):
-    """Some have a left glove, the others a right one: v(S) is the number of pairs in S.
+class GloveGame(ClosedFormGame):
+    """A glove market, where each player has a left or a right glove: v(S) is the number of pairs in S.
 
     Parameters
     ----------
     left, right
-        How many players have a left glove (these come first) and how many a right one.
+        The numbers of players with a left glove, which come first, and with a right glove.
 
     Examples
     --------
@@ -237,15 +196,15 @@ class GloveGame(SyntheticGame):
         return pairs
 
     def shapley_values(self) -> Values:
-        """Return for each player the chance that a glove for the other hand waits when it comes."""
+        """Return the probability that a player completes a pair when it joins in a random order."""
         sides = (self.left, self.right), (self.right, self.left)
-        return np.repeat([_chance_of_a_partner(*side) for side in sides], [self.left, self.right])
+        return np.repeat([_probability_of_a_partner(*side) for side in sides], [self.left, self.right])
 
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class AllOrNothingGame(SyntheticGame):
-    """Everybody is needed: v = 1 on the grand coalition and 0 on every other.
+class AllOrNothingGame(ClosedFormGame):
+    """A game that needs every player: v is 1 for the grand coalition and 0 for every other.
 
     Parameters
     ----------
@@ -267,39 +226,33 @@ class AllOrNothingGame(SyntheticGame):
         vars(self).update(n_players=check_int("n", n, low=1))
 
     def _values(self, coalitions: Coalitions) -> NDArray[np.bool_]:
-        everybody: NDArray[np.bool_] = np.logical_and.reduce(coalitions, axis=1)
-        return everybody
+        complete: NDArray[np.bool_] = np.logical_and.reduce(coalitions, axis=1)
+        return complete
 
     def shapley_values(self) -> Values:
         """Return 1 / n for every player."""
         return np.full(self.n_players, 1.0 / self.n_players)
 
 
-def sum_inside(coalitions: Coalitions, amounts: NDArray[_Number]) -> NDArray[_Number]:
-    """Sum the amounts in each row without BLAS, whose rounding depends on the number of rows."""
-    sums: NDArray[_Number] = np.where(coalitions, amounts, amounts.dtype.type(0)).sum(axis=1)
-    return sums
+def _probability_of_a_partner(own: int, other: int) -> float:
+    """Return the probability that a player is preceded by more players of the other side than of its own.
 
-
-def _chance_of_a_partner(own: int, other: int) -> float:
-    """Return the chance that more of the other side than of one's own have come before a player.
-
-    The s players who came before have a hypergeometric number of the player's own side among them, for s
-    uniform in 0 .. n-1. Its distribution is followed while they come one by one.
+    Among the s preceding players, the number of those on its own side is hypergeometric, for s uniform in 0 .. n-1.
+    The distribution is updated for one more preceding player at a time.
     """
     if own == 0:
         return 0.0
     n = own + other
-    same = np.arange(own)  # how many of one's own side came before
-    chance = np.zeros(own)
-    chance[0] = 1.0
+    same = np.arange(own)  # preceding players on the same side
+    probability = np.zeros(own)
+    probability[0] = 1.0
     partner = 0.0
     for s in range(n):
-        partner += chance[2 * same < s].sum()
+        partner += probability[2 * same < s].sum()
         if s < n - 1:
-            one_more = chance * (own - 1 - same) / (n - 1 - s)
-            chance -= one_more
-            chance[1:] += one_more[:-1]
+            one_more = probability * (own - 1 - same) / (n - 1 - s)
+            probability -= one_more
+            probability[1:] += one_more[:-1]
     return partner / n
 
 
@@ -308,14 +261,3 @@ def _set_of_players(players: Iterable[int], n: int) -> tuple[int, ...]:
     if not distinct:
         refuse("sets", players, must_be="non-empty sets of players")
     return tuple(sorted(distinct))
-
-
-def numbers(name: str, values: ArrayLike) -> Values:
-    """Return a parameter as finite numbers of the game's own, that nobody can change."""
-    return read_only(check_vector(name, values).copy())
-
-
-def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
-    """Return the array, no longer writeable."""
-    array.setflags(write=False)
-    return array

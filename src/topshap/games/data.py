@@ -1,4 +1,4 @@
-"""Which training points matter: rows of a table as players."""
+"""Data valuation: the training points are the players."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, check_names, front_door, refuse
-from topshap.games.base import Units
+from topshap.games.base import PlayerGroups
 from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @front_door
 class DataGame(ScoreGame):
-    """The worth of training points: v(S) is the score on test data of a model trained on the points in S alone.
+    """The value of training points: v(S) is the test score of a model trained on the points in S.
 
-    The empty coalition predicts what the target of the whole training data has most, or its mean. A model that cannot
-    be trained, because it has fewer than `min_points` points or points of one class only, predicts the same of its own
-    points.
+    A coalition that a model cannot be trained on, because it has fewer than `min_points` points or only one class, gets
+    the score of a constant prediction: the class frequencies or the mean of its points. For the empty coalition it is
+    that of all training points.
 
     Parameters
     ----------
@@ -33,25 +33,27 @@ class DataGame(ScoreGame):
     X, y
         The training data; each row is a player.
     X_test, y_test
-        What models are scored on.
+        The data that models are scored on.
     scoring
-        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score.
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for the estimator's ``score``
+        method.
     groups
-        A dict of a player's name to its rows, such as all points from one source. Other rows stay on their own.
+        A dict from a player's name to its rows, such as all points from one source. Each row outside of all groups is a
+        player.
     always
-        Rows or groups that every model gets.
+        Rows or groups that every model gets and that are therefore not players.
     min_points
-        How many points a model needs, for example as many as a nearest-neighbour model has neighbours.
+        The number of points that a model needs, for example the number of neighbours of a nearest-neighbour model.
     point_names
-        What the rows are called; by default their positions.
+        The names of the rows; by default their positions.
     random_state
-        A seed for every ``random_state`` in the estimator that is None; None leaves the estimator random.
+        A seed for every ``random_state`` of the estimator that is None; None leaves the estimator random.
     fingerprint
-        A name for this game in a store, for an estimator that cannot be seen through.
+        An identifier of this game for stores, if the estimator cannot be fingerprinted.
 
     Examples
     --------
-    The point with the wrong label is worth least.
+    The point with the wrong label has the lowest value.
 
     >>> import topshap
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -85,7 +87,7 @@ class DataGame(ScoreGame):
         self._y_test = check_target("y_test", y_test, self._X_test.n_rows)
         self._min_points = check_int("min_points", min_points, low=1)
         names = check_names(point_names, self._X.n_rows) or range(self._X.n_rows)
-        super().__init__(Units(list(names), groups, always, unit="row"), fingerprint)
+        super().__init__(PlayerGroups(list(names), groups, always, element="row"), fingerprint)
         self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
         self._constant = constant_model(self._estimator)
         self._scorer = check_scorer(self._estimator, scoring)

@@ -1,4 +1,4 @@
-"""Which members of an ensemble matter: models as players, whose predictions are averaged."""
+"""The members of an ensemble as players, whose predictions are averaged."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from topshap.core.extras import import_extra
 from topshap.core.validation import front_door, refuse
-from topshap.games.base import UnitGame, Units, different
+from topshap.games.base import GroupedGame, PlayerGroups, distinct_names
 from topshap.games.outputs import as_array
 from topshap.games.scoring import check_scorer, check_target
-from topshap.games.tables.frames import as_table
+from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
 
 
 @front_door
-class EnsembleGame(UnitGame):
-    """The worth of an ensemble's members: v(S) is the score of the average prediction of the members in S.
+class EnsembleGame(GroupedGame):
+    """The value of an ensemble's members: v(S) is the score of the average prediction of the members in S.
 
-    Classifiers are averaged by their class probabilities, regressors by their predictions. Nobody predicts the class
-    frequencies, or the mean, of y. Every member predicts once, when the game is made; a value is arithmetic from then
-    on.
+    The average is that of class probabilities for classifiers and of predictions for regressors. The empty coalition
+    predicts the class frequencies, or the mean, of y. Every member predicts once, when the game is created.
 
     Parameters
     ----------
     members
-        Fitted models, all classifiers or all regressors: a list of them, of (name, model) pairs, or a dict. Or a fitted
-        forest, bagging or unweighted soft voting ensemble of scikit-learn, whose members they are.
+        Fitted models, all classifiers or all regressors: a list of models or of (name, model) pairs, or a dict. Or a
+        fitted forest, bagging or unweighted soft voting ensemble of scikit-learn.
     X, y
-        The data that averages are scored on; better not what members were trained on.
+        The data to score on, preferably not the training data of the members.
     scoring
-        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for accuracy or R^2.
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for accuracy or R^2.
     groups
-        A dict of a player's name to its members. Others stay on their own.
+        A dict from a player's name to its members. Each member outside of all groups is a player.
     always
-        Members or groups that are in every average, and so no players.
+        Members or groups that are in every average and therefore not players.
     fingerprint
-        A name for this game in a store, for a scoring function that cannot be seen through.
+        An identifier of this game for stores, if the scoring function cannot be fingerprinted.
 
     Examples
     --------
@@ -71,18 +70,18 @@ class EnsembleGame(UnitGame):
         table = as_table("X", X)
         self._y = check_target("y", y, table.n_rows)
         named = _members(members)
-        super().__init__(Units(different(named), groups, always, unit="member"), fingerprint)
+        super().__init__(PlayerGroups(distinct_names(named), groups, always, element="member"), fingerprint)
         self._classes, self._predictions = _predictions(members, list(named.values()), X)
-        self._of_nobody = self._constant()
-        self._scorer = check_scorer(_known(None, self._classes), scoring)
+        self._of_empty = self._constant()
+        self._scorer = check_scorer(_fixed_model(None, self._classes), scoring)
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._score(row) for row in present], dtype=np.float64)
 
     def _score(self, present: Coalition) -> float:
-        average = self._predictions[present].mean(axis=0) if present.any() else self._of_nobody
-        rows = np.zeros((len(self._y), 1))  # the model below has its predictions and looks at no data
-        return float(self._scorer(_known(average, self._classes), rows, self._y))
+        average = self._predictions[present].mean(axis=0) if present.any() else self._of_empty
+        rows = np.zeros((len(self._y), 1))  # the predictions are given, so the data is not used
+        return float(self._scorer(_fixed_model(average, self._classes), rows, self._y))
 
     def _constant(self) -> NDArray[np.float64]:
         if self._classes is None:
@@ -96,23 +95,24 @@ class EnsembleGame(UnitGame):
 
 def _members(members: Any) -> dict[str, Any]:
     """Return the members by name."""
-    inner = getattr(members, "estimators_", None)
-    if inner is not None:
+    pairs = [each if isinstance(each, tuple) else (_kind(each), each) for each in _listed(members)]
+    if not pairs:
+        refuse("members", members, must_be="at least one fitted model")
+    return dict(zip(distinct_names(str(name) for name, _ in pairs), (model for _, model in pairs), strict=True))
+
+
+def _listed(members: Any) -> Iterable[Any]:
+    """Return the models, or pairs of a name and a model, of an ensemble or a collection."""
+    models = getattr(members, "estimators_", None)
+    if models is not None:
         if not _is_plain_average(members):
             must_be = "a forest, a bagging or an unweighted soft voting ensemble, or a list of fitted models"
             refuse("members", members, must_be=must_be)
-        inner = [
-            (name, model) for name, model in getattr(members, "named_estimators_", {}).items() if model != "drop"
-        ] or inner
-    elif hasattr(members, "fit") or not hasattr(members, "__iter__"):
-        must_be = "a fitted ensemble or a list of fitted models"
-        refuse("members", members, must_be=must_be)
-    else:
-        inner = members.items() if hasattr(members, "items") else members
-    pairs = [each if isinstance(each, tuple) else (_kind(each), each) for each in inner]
-    if not pairs:
-        refuse("members", members, must_be="at least one fitted model")
-    return dict(zip(different(str(name) for name, _ in pairs), (model for _, model in pairs), strict=True))
+        named = getattr(members, "named_estimators_", {})
+        return [(name, model) for name, model in named.items() if model != "drop"] or models
+    if hasattr(members, "fit") or not hasattr(members, "__iter__"):
+        refuse("members", members, must_be="a fitted ensemble or a list of fitted models")
+    return members.items() if hasattr(members, "items") else members
 
 
 def _is_plain_average(ensemble: Any) -> bool:
@@ -132,42 +132,52 @@ def _kind(model: Any) -> str:
 
 
 def _predictions(ensemble: Any, models: Sequence[Any], X: Any) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
-    """Return the classes, None for regressors, and all predictions, one row of data a row and one class a column."""
-    probabilities = [hasattr(model, "predict_proba") for model in models]
-    if any(probabilities) != all(probabilities):
-        odd = _kind(models[probabilities.index(not probabilities[0])])
-        must_be = "all regressors, or all classifiers with predict_proba"
-        refuse("members", got=f"{_kind(models[0])} and {odd}", must_be=must_be)
-    inside = getattr(ensemble, "estimators_", None) is not None
-    rows = np.asarray(X) if inside else X  # ensembles hand arrays to their members
-    columns = getattr(ensemble, "estimators_features_", None)
-    seen = [rows if columns is None else rows[:, columns[i]] for i in range(len(models))]
-    if not all(probabilities):
-        return None, np.stack([_predict(model, "predict", data) for model, data in zip(models, seen, strict=True)])
-    answers = [_predict(model, "predict_proba", data) for model, data in zip(models, seen, strict=True)]
-    if inside:  # members of an ensemble know classes by their position
-        classes = np.asarray(ensemble.classes_)
-        where = [np.asarray(model.classes_).astype(np.intp) for model in models]
-    else:
-        classes = np.unique(np.concatenate([model.classes_ for model in models]))
-        where = [np.searchsorted(classes, model.classes_) for model in models]
-    predictions = np.zeros((len(models), len(answers[0]), len(classes)))
-    for each, answer, positions in zip(predictions, answers, where, strict=True):
-        each[:, positions] = answer
+    """Return the classes, None for regressors, and the predictions of each member: rows, or rows by classes."""
+    data = _data_of_members(ensemble, len(models), X)
+    if not _are_classifiers(models):
+        return None, np.stack([_predict(model, "predict", rows) for model, rows in zip(models, data, strict=True)])
+    probabilities = [_predict(model, "predict_proba", rows) for model, rows in zip(models, data, strict=True)]
+    classes, columns = _classes(ensemble, models)
+    predictions = np.zeros((len(models), len(probabilities[0]), len(classes)))
+    for prediction, probability, positions in zip(predictions, probabilities, columns, strict=True):
+        prediction[:, positions] = probability
     return classes, predictions
+
+
+def _are_classifiers(models: Sequence[Any]) -> bool:
+    with_probabilities = [hasattr(model, "predict_proba") for model in models]
+    if any(with_probabilities) != all(with_probabilities):
+        other = _kind(models[with_probabilities.index(not with_probabilities[0])])
+        must_be = "all regressors, or all classifiers with predict_proba"
+        refuse("members", got=f"{_kind(models[0])} and {other}", must_be=must_be)
+    return all(with_probabilities)
+
+
+def _data_of_members(ensemble: Any, n_members: int, X: Any) -> list[Any]:
+    """Return the data that each member expects: ensembles pass arrays, in bagging with some of the columns."""
+    rows = X if getattr(ensemble, "estimators_", None) is None else np.asarray(X)
+    columns = getattr(ensemble, "estimators_features_", None)
+    return [rows if columns is None else rows[:, columns[i]] for i in range(n_members)]
+
+
+def _classes(ensemble: Any, models: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
+    """Return all classes and the positions of each member's classes among them."""
+    if getattr(ensemble, "estimators_", None) is not None:  # members of an ensemble have positions as classes
+        return np.asarray(ensemble.classes_), [np.asarray(model.classes_).astype(np.intp) for model in models]
+    classes = np.unique(np.concatenate([model.classes_ for model in models]))
+    return classes, [np.searchsorted(classes, model.classes_) for model in models]
 
 
 def _predict(model: Any, method: str, data: Any) -> NDArray[np.float64]:
     try:
         return as_array(getattr(model, method)(data)).astype(np.float64)
-    except Exception as error:  # noqa: BLE001 - whatever a model raises is said to the user
-        must_be = f"fitted models that take X ({type(error).__name__}: {error})"
-        refuse("members", model, must_be=must_be)
+    except Exception as error:  # noqa: BLE001 - any error of a model is reported to the user
+        refuse("members", model, must_be=f"fitted models that take X ({type(error).__name__}: {error})")
 
 
-def _known(answer: NDArray[np.float64] | None, classes: NDArray[Any] | None) -> Any:
-    """Return a model whose predictions are given, so that any of scikit-learn's scorers can be used."""
+def _fixed_model(answer: NDArray[np.float64] | None, classes: NDArray[Any] | None) -> Any:
+    """Return a model with given predictions, for scikit-learn's scorers."""
     import_extra("sklearn", extra="sklearn", needed_by="EnsembleGame")
-    from topshap.games.fixed_predictions import KnownClassifier, KnownRegressor  # noqa: PLC0415 - it needs the extra
+    from topshap.games.fixed_predictions import FixedClassifier, FixedRegressor  # noqa: PLC0415 - needs the extra
 
-    return KnownRegressor(answer) if classes is None else KnownClassifier(answer, classes)
+    return FixedRegressor(answer) if classes is None else FixedClassifier(answer, classes)

@@ -1,4 +1,4 @@
-"""Models whose predictions are given beforehand, so that scikit-learn's scorers can score them."""
+"""Models with given predictions, which scikit-learn's scorers can score."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
-class KnownRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A regressor that predicts what it was given."""
+class FixedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A regressor with given predictions."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    def fit(self, X: Any, y: Any) -> KnownRegressor:  # noqa: ARG002 - the interface of a model
-        """Return itself: there is nothing to learn."""
+    def fit(self, X: Any, y: Any) -> FixedRegressor:  # noqa: ARG002 - the interface of a model
+        """Return the model unchanged."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
-        """Return what was given, whatever the data."""
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
+        """Return the given predictions for any data."""
         return self.answer
 
 
-class KnownClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier whose probabilities are what it was given, one column per class."""
+class FixedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier with given probabilities, one column per class."""
 
     def __init__(self, answer: Any, classes: Any) -> None:
         self.answer = answer
@@ -37,17 +37,17 @@ class KnownClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """The classes, in the order of the columns."""
         return self.classes
 
-    def fit(self, X: Any, y: Any) -> KnownClassifier:  # noqa: ARG002 - the interface of a model
-        """Return itself: there is nothing to learn."""
+    def fit(self, X: Any, y: Any) -> FixedClassifier:  # noqa: ARG002 - the interface of a model
+        """Return the model unchanged."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
-        """Return the probabilities, whatever the data."""
+    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
+        """Return the given probabilities for any data."""
         return self.answer
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the answer is known
-        """Return the most probable classes, the first of equal ones."""
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
+        """Return the most probable classes, the first in case of ties."""
         return self.classes[self.answer.argmax(axis=1)]

@@ -1,4 +1,4 @@
-"""Which regions of an image matter to a score: superpixels as players."""
+"""Image attribution: the superpixels of an image are the players."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy
 from topshap.core.errors import GameError
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, front_door, refuse
-from topshap.games.base import UnitGame, Units, in_blocks
+from topshap.games.base import GroupedGame, PlayerGroups, in_blocks
 from topshap.games.outputs import as_array
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @front_door
-class ImageGame(UnitGame):
-    """A score of an image, and its regions as players: v(S) is the score with all regions outside S filled in.
+class ImageGame(GroupedGame):
+    """Regions of an image as players: v(S) is the score of the image with all regions outside S filled in.
 
     Parameters
     ----------
@@ -33,19 +33,19 @@ class ImageGame(UnitGame):
     image
         The image: an array of shape (height, width) or (height, width, channels). Its dtype is kept.
     segments
-        About how many regions to find, by scikit-image's SLIC (needs the extra ``topshap[image]``); or your own: an
-        array of shape (height, width) with the same number wherever the region is the same.
+        The approximate number of regions, found by scikit-image's SLIC (needs the extra ``topshap[image]``); or the
+        regions themselves: an array of shape (height, width) with one number per region.
     fill
-        What a region outside S looks like: ``"mean"``, the mean colour of the image; ``"blur"``, the image out of
-        focus; or a number, or one per channel.
+        The content of a region outside S: ``"mean"``, the mean colour of the image; ``"blur"``, the blurred image; or
+        a number, or one number per channel.
     groups
-        A dict of a player's name to its regions. Others stay on their own.
+        A dict from a player's name to its regions. Each region outside of all groups is a player.
     always
-        Regions or groups that are always there, and so no players.
+        Regions or groups that are always visible and therefore not players.
     batch_bytes
-        About how much memory the images of one call of `score` may take.
+        The approximate memory of the images in one call of `score`.
     fingerprint
-        A name for this game in a store, for a score that cannot be seen through.
+        An identifier of this game for stores, if the score cannot be fingerprinted.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ImageGame(UnitGame):
         fingerprint: str | None = None,
     ) -> None:
         if not callable(score):
-            refuse("score", score, must_be="a function from an array of images to as many numbers")
+            refuse("score", score, must_be="a function from an array of images to one number per image")
         self._score = score
         self._image = np.array(image)
         if self._image.ndim not in (2, 3) or self._image.size == 0 or self._image.dtype.kind not in "biuf":
@@ -85,12 +85,12 @@ class ImageGame(UnitGame):
         self.segments = _regions(self._image, segments)
         self._filled = _filled(self._image, fill)
         names = [f"region {i}" for i in range(int(self.segments.max()) + 1)]
-        super().__init__(Units(names, groups, always, unit="region"), fingerprint)
+        super().__init__(PlayerGroups(names, groups, always, element="region"), fingerprint)
         self._at_once = check_int("batch_bytes", batch_bytes, low=1) // self._image.nbytes
 
     def image_of(self, coalition: Any) -> NDArray[Any]:
         """Return the image that is scored for a coalition of players, a bool array of shape (n,)."""
-        return self._images(self._units.present(np.asarray(coalition)[None, :]))[0]
+        return self._images(self._groups.present(np.asarray(coalition)[None, :]))[0]
 
     def _images(self, present: Coalitions) -> NDArray[Any]:
         visible = present[:, self.segments]
@@ -120,7 +120,7 @@ def _regions(image: NDArray[Any], segments: Any) -> NDArray[np.intp]:
             "skimage.segmentation", extra="image", needed_by="ImageGame with a number of segments"
         )
         channel_axis = -1 if image.ndim == 3 else None
-        labels = segmentation.slic(_as_unit_floats(image), n_segments=count, channel_axis=channel_axis, start_label=0)
+        labels = segmentation.slic(_scaled_to_one(image), n_segments=count, channel_axis=channel_axis, start_label=0)
     else:
         labels = np.asarray(segments)
     if labels.shape != image.shape[:2]:
@@ -129,15 +129,15 @@ def _regions(image: NDArray[Any], segments: Any) -> NDArray[np.intp]:
     return np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
 
 
-def _as_unit_floats(image: NDArray[Any]) -> NDArray[np.float64]:
-    """Return an image with values in [0, 1], which SLIC's sense of colours rests on."""
+def _scaled_to_one(image: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an image with values in [0, 1], as SLIC expects."""
     values = image.astype(np.float64)
     low, high = (0.0, 255.0) if image.dtype == np.uint8 else (values.min(), values.max())
     return (values - low) / ((high - low) or 1.0)
 
 
 def _filled(image: NDArray[Any], fill: Any) -> NDArray[Any]:
-    """Return what the image looks like when no region is there, in the image's dtype."""
+    """Return the image with every region filled in, in the image's dtype."""
     if isinstance(fill, str):
         if fill not in ("mean", "blur"):
             refuse("fill", fill, must_be="'mean', 'blur', a number or one number per channel")

@@ -1,4 +1,4 @@
-"""What stands in for the features outside a coalition: rows to take their values from, and how much each counts."""
+"""Imputers: the rows that replace the features outside a coalition, and the weights of these rows."""
 
 from __future__ import annotations
 
@@ -11,40 +11,42 @@ from topshap.core.validation import check_choice, refuse
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 ImputerName: TypeAlias = Literal["mean-mode", "baseline", "marginal", "conditional"]
 IMPUTERS: tuple[ImputerName, ...] = ("mean-mode", "baseline", "marginal", "conditional")
 
 BANDWIDTH = 0.1
-"""Width of the conditional imputer's kernel, in standard deviations a feature: the value of Aas, Jullum and Løland."""
+"""Width of the conditional imputer's kernel in standard deviations per feature, as in Aas, Jullum and Løland (2021)."""
 
 
 @dataclass(frozen=True)
 class Imputer:
-    """Rows that fill in for what is absent, and their distances to x where nearer ones are to count more."""
+    """Rows that replace absent features and, if they are weighted by similarity, their distances to x."""
 
     rows: Table
     squared_distances: Matrix | None = None
-    """Of each row to x in each column, in squared standard deviations; None if all rows count alike."""
+    """Distance of each row to x in each column, in squared standard deviations; None for equal weights."""
 
     def weights(self, present: Coalitions) -> Matrix | None:
-        """Return how much each row counts for each coalition, shape (m, rows); None if all count alike.
+        """Return the weight of each row for each coalition, shape (m, rows); None for equal weights.
 
-        Rows are weighted by a Gaussian kernel of their distance to x in the columns that are present.
+        The weight is a Gaussian kernel of the distance to x in the present columns.
         """
         if self.squared_distances is None:
             return None
         known = np.maximum(present.sum(axis=1, keepdims=True), 1)
         squared = present @ self.squared_distances.T / known
-        nearest = squared.min(axis=1, keepdims=True)  # it always counts, however far it is
+        nearest = squared.min(
+            axis=1, keepdims=True
+        )  # subtracted, so that the nearest row has a weight however far it is
         kernel = np.exp((nearest - squared) / (2.0 * BANDWIDTH**2))
         weights: Matrix = kernel / kernel.sum(axis=1, keepdims=True)
         return weights
 
 
 def make_imputer(name: ImputerName, background: Table, x: Table, categorical: set[int]) -> Imputer:
-    """Return the imputer of this name for a background and the row that is explained."""
+    """Return the imputer of this name for a background and the row to explain."""
     check_choice("imputer", name, IMPUTERS)
     if name == "mean-mode":
         return Imputer(background.typical(categorical))
@@ -57,7 +59,7 @@ def make_imputer(name: ImputerName, background: Table, x: Table, categorical: se
 
 
 def _squared_distances(background: Table, x: Table, categorical: set[int]) -> Matrix:
-    """Return how far each row is from x in each column: categories and missing values differ by one deviation."""
+    """Return the squared distances to x, which are 1 for different categories and for one missing value."""
     columns = []
     for j in range(len(background.labels)):
         values, own = background.column(j), x.column(j)

@@ -1,4 +1,4 @@
-"""A complete table as a game: every value is known, as for published games and for exact comparisons."""
+"""A game given by the complete table of its values, as for published games and exact comparisons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @front_door
 class TableGame:
-    """A game whose values are all in a table.
+    """A game given by the complete table of its values.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TableGame:
 
     @property
     def fingerprint(self) -> str | None:
-        """What tells this game from others in a store: its values."""
+        """An identifier of this game for stores, computed from its values."""
         return fingerprint_of("TableGame", values=self.values)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
@@ -75,7 +75,7 @@ class TableGame:
         return f"TableGame(n_players={self.n_players}, player_names={self.player_names})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Values, tuple[str, ...] | None]]:
-        # Built anew when unpickled, since arrays come back writeable.
+        # Constructed again when unpickled, since unpickled arrays are writeable.
         return type(self), (self.values, self.player_names)
 
     def shapley_values(self) -> Values:
@@ -95,7 +95,7 @@ class TableGame:
         return phi
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, and the names if there are any, to this very path as an ``.npz`` archive.
+        """Write the table, and the names if there are any, to exactly this path as an ``.npz`` archive.
 
         Examples
         --------
@@ -108,13 +108,13 @@ class TableGame:
         arrays: dict[str, Any] = {"values": self.values}
         if self.player_names is not None:
             arrays["player_names"] = np.array(self.player_names)
-        # An open file, because given a name numpy would put .npz behind any that does not end so.
+        # An open file, because numpy appends .npz to a path with another suffix.
         with Path(path).open("wb") as file:
             np.savez_compressed(file, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a game from an ``.npz`` archive with the array ``values`` and perhaps ``player_names``.
+        """Read a game from an ``.npz`` archive with the array ``values`` and optionally ``player_names``.
 
         Nothing in the file is ever executed: archives with pickled objects are refused.
 
@@ -128,7 +128,7 @@ class TableGame:
         """
         must_be = "The 'path' parameter of TableGame.load must be an .npz archive with the array 'values'."
         try:
-            # Opened here, because numpy leaves a broken archive open.
+            # Opened here, because numpy does not close a broken archive.
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 found = list(archive)
                 arrays = {name: archive[name] for name in ("values", "player_names") if name in found}

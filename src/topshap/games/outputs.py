@@ -1,4 +1,4 @@
-"""Models of any library as one function from a table to numbers."""
+"""Models of any library as one function from a table to one number per row."""
 
 from __future__ import annotations
 
@@ -11,36 +11,49 @@ from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from topshap.core.typing import Values
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 
 class Prediction:
-    """A predict function together with which of its outputs is looked at.
+    """A predict function and the one of its outputs that is explained.
 
     Parameters
     ----------
     predict
-        From a table to one number per row, or to one per row and class.
+        A function from a table to one number per row, or to one number per row and class.
     output
-        Which class: its name where the model says its classes, else its position. None where there is only one.
+        The class: its name if the model has names for its classes, else its position. None for a single output.
+    output_name
+        A description of the output; by default the name of the function and the output.
+
+    Attributes
+    ----------
+    predict, output
+        As given.
+    output_name : str
+        The description of the output.
 
     Examples
     --------
     >>> second = Prediction(lambda X: np.stack([1 - X[:, 0], X[:, 0]], axis=1), output=1)
     >>> second(np.array([[0.25], [0.75]]))
     array([0.25, 0.75])
+    >>> second.output_name
+    '<lambda>, output 1'
     """
 
-    def __init__(self, predict: Any, output: Any = None) -> None:
+    def __init__(self, predict: Any, output: Any = None, output_name: str | None = None) -> None:
         if not callable(predict):
             hint = "a function from rows to numbers, for example model.predict_proba; topshap.Explainer takes a model"
             refuse("predict", predict, must_be=hint)
         self.predict, self.output = predict, output
         self._column = self._column_of(output)
+        name = getattr(predict, "__name__", type(predict).__name__)
+        self.output_name = output_name or (name if output is None else f"{name}, output {output!r}")
 
     @property
     def classes(self) -> list[Any] | None:
-        """The names of the outputs, where `predict` is a method of a model that says them."""
+        """The names of the outputs if `predict` is a method of a classifier, else None."""
         classes = getattr(getattr(self.predict, "__self__", None), "classes_", None)
         return None if classes is None or getattr(self.predict, "__name__", "") == "predict" else list(classes)
 
@@ -55,12 +68,11 @@ class Prediction:
         if answer.ndim == 2 and answer.shape[1] > 1:
             answer = answer[:, self._column_within(answer.shape[1])]
         elif self._column not in (None, 0) or answer.ndim > 2:
-            must_be = "None for a model with one output"
-            refuse("output", self.output, must_be=must_be)
+            refuse("output", self.output, must_be="None for a model with one output")
         return answer.reshape(len(answer)).astype(np.float64)
 
     def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> None:
-        """Predict some rows, so that what does not fit together is found before anything is paid for."""
+        """Predict a few rows, to find out early whether the model and the table fit together."""
         try:
             answer = self(table.mix(rows))
         except (ParameterError, GameError):
@@ -72,8 +84,7 @@ class Prediction:
             complaint = f"must be {must_be}. It raised {type(error).__name__}: {error}"
             raise ParameterError.about("predict", complaint) from error
         if len(answer) != len(rows):
-            must_be = f"a function that returns one answer per row, {len(rows)} here"
-            refuse("predict", len(answer), must_be=must_be)
+            refuse("predict", len(answer), must_be=f"a function that returns one answer per row, {len(rows)} here")
 
     def _column_of(self, output: Any) -> int | None:
         classes = self.classes
@@ -94,42 +105,50 @@ class Prediction:
         return self._column
 
 
-def as_array(answer: Any) -> np.ndarray[Any, Any]:
-    """Return a model's answer as an array, also if it is a torch tensor on some device."""
-    if hasattr(answer, "detach") and hasattr(answer, "cpu"):
-        answer = answer.detach().cpu().numpy()
-    return np.asarray(answer)
+def prediction_of(model: Any, output: Any = None) -> Prediction:
+    """Return the prediction of a model that a user most likely wants explained.
 
+    That is the probability of the positive class for a binary classifier and of the class `output` for one with more
+    classes; the decision function of a classifier without probabilities; the prediction of a regressor; the output of
+    a torch module; the result of a function.
 
-def predict_of(model: Any, output: Any) -> tuple[Prediction, str]:
-    """Return the prediction to explain that is obvious for a model, and which it is, in words.
-
-    That is the probability of the positive class for a classifier of two classes, and of the class `output` for one of
-    more; its decision function where it gives no probabilities; the prediction for a regressor; the output of a torch
-    module; a function as it is.
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> prediction_of(model).output_name
+    "predict_proba of class 'yes'"
     """
     if hasattr(model, "predict_proba"):
-        prediction = Prediction(model.predict_proba, output)
-        classes = list(getattr(model, "classes_", ()))
-        if output is None and len(classes) == 2:
-            prediction = Prediction(model.predict_proba, classes[1])
-        elif output is None and classes:
-            refuse("output", None, must_be=_one_of(classes))
-        chosen = prediction.output
-        return prediction, "predict_proba" if chosen is None else f"predict_proba of class {_plain(chosen)!r}"
+        return _probability(model, output)
     if hasattr(model, "decision_function") and hasattr(model, "classes_"):
-        positive = output if len(model.classes_) > 2 or output != model.classes_[1] else None
-        words = "decision_function" if output is None else f"decision_function of class {_plain(output)!r}"
-        return Prediction(model.decision_function, positive), words
+        return _decision(model, output)
     if hasattr(model, "predict"):
-        return Prediction(model.predict, output), "predict"
+        return Prediction(model.predict, output, "predict")
     if hasattr(model, "forward") and hasattr(model, "parameters"):
-        return Prediction(TorchPredict(model), output), f"output {output or 0} of the module"
+        return Prediction(TorchPredict(model), output, f"output {output or 0} of the module")
     if not callable(model):
-        must_be = "a fitted model or a function from rows to numbers"
-        refuse("model_or_predict", model, must_be=must_be)
-    name = getattr(model, "__name__", type(model).__name__)
-    return Prediction(model, output), name if output is None else f"{name}, output {output!r}"
+        refuse("model_or_predict", model, must_be="a fitted model or a function from rows to numbers")
+    return Prediction(model, output)
+
+
+def _probability(model: Any, output: Any) -> Prediction:
+    classes = list(getattr(model, "classes_", ()))
+    if output is None and len(classes) == 2:
+        output = classes[1]
+    elif output is None and classes:
+        refuse("output", None, must_be=_one_of(classes))
+    return Prediction(model.predict_proba, output, _of_class("predict_proba", output))
+
+
+def _decision(model: Any, output: Any) -> Prediction:
+    # The decision function of two classes is a single column, which belongs to the second one.
+    column = output if len(model.classes_) > 2 or output != model.classes_[1] else None
+    return Prediction(model.decision_function, column, _of_class("decision_function", output))
+
+
+def _of_class(method: str, output: Any) -> str:
+    return method if output is None else f"{method} of class {_plain(output)!r}"
 
 
 class TorchPredict:
@@ -139,8 +158,8 @@ class TorchPredict:
         self.module = module
 
     def __call__(self, data: Any) -> np.ndarray[Any, Any]:
-        """Return the module's output for the rows, given as a tensor of its parameters' dtype."""
-        import torch  # noqa: PLC0415 - whoever has a module has torch
+        """Return the module's output for the rows, passed as a tensor of the dtype of its parameters."""
+        import torch  # noqa: PLC0415 - imported by the user
 
         like = next(iter(self.module.parameters()), torch.zeros(()))
         rows = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
@@ -151,6 +170,13 @@ class TorchPredict:
                 return as_array(self.module(torch.as_tensor(rows).to(dtype=like.dtype, device=like.device)))
         finally:
             self.module.train(was_training)
+
+
+def as_array(answer: Any) -> np.ndarray[Any, Any]:
+    """Return a model's answer as an array, also if it is a torch tensor on another device."""
+    if hasattr(answer, "detach") and hasattr(answer, "cpu"):
+        answer = answer.detach().cpu().numpy()
+    return np.asarray(answer)
 
 
 def _one_of(classes: list[Any]) -> str:

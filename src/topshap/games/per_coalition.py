@@ -1,4 +1,4 @@
-"""Games from plain functions, and the check of its input that a game makes."""
+"""Games from functions of a single coalition."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def per_coalition(
     f
         A function of a bool array of shape (n,), true for the players inside, that returns a number.
     n_players
-        The number of players; the number of names if None, and where there are none either, it has to be said
-        wherever the game is used.
+        The number of players; by default the number of names. Without names either, it must be given wherever the
+        game is used.
     player_names
         One name per player.
     fingerprint
-        A name for this game in a store, for a function that cannot be seen through; see `topshap.core.fingerprints`.
+        An identifier of this game for stores, if the function cannot be fingerprinted; see `topshap.core.fingerprints`.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def per_coalition(
 
 @dataclass(frozen=True)
 class PerCoalition:
-    """A game that asks a function for one coalition at a time; see `per_coalition`.
+    """A game that calls a function with one coalition at a time; see `per_coalition`.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class PerCoalition:
     player_names
         One name per player, None if there are none.
     given_fingerprint
-        The user's own name for this game in a store, None if there is none.
+        The identifier that the user gave to this game, None if there is none.
 
     Examples
     --------
@@ -99,17 +99,17 @@ class PerCoalition:
 
     @property
     def fingerprint(self) -> str | None:
-        """What tells this game from others in a store; None if the function cannot be seen through."""
+        """An identifier of this game for stores; None if the function cannot be fingerprinted."""
         return self.given_fingerprint or fingerprint_of("PerCoalition", function=self.function)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
         rows = check_coalitions(coalitions, self.n_players)
-        # The function gets a copy: it may keep or change what it is given.
+        # The function gets a copy, since it may keep or change its argument.
         return np.array([self._number(self.function(row.copy()), row) for row in rows], dtype=np.float64)
 
     def _number(self, value: Any, coalition: Coalition) -> float:
-        # A model that predicts one row answers with an array of one number.
+        # A model that predicts one row returns an array of one number.
         scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
         with suppress(TypeError, ValueError):
             if not isinstance(scalar, str | bytes | np.ndarray):

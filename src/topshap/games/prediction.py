@@ -1,17 +1,17 @@
-"""Why did a model predict this: features of one row as players."""
+"""Explain a single prediction: the features of one row are the players."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.core.validation import check_int, front_door, refuse
-from topshap.games.base import UnitGame, Units, in_blocks
+from topshap.games.base import GroupedGame, PlayerGroups, in_blocks
 from topshap.games.imputers import make_imputer
 from topshap.games.outputs import Prediction
-from topshap.games.tables.frames import as_table, column_labels
-from topshap.games.tables.tabular import SparseTable
+from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,40 +23,41 @@ if TYPE_CHECKING:
 
 
 @front_door
-class PredictionGame(UnitGame):
-    """A local explanation: v(S) is what a model predicts for x when only the features in S are known.
+class PredictionGame(GroupedGame):
+    """A local explanation: v(S) is the prediction of a model for x when only the features in S are known.
 
     Parameters
     ----------
     predict
-        A function from rows to numbers: ``model.predict``, ``model.predict_proba``, or one of your own. It gets rows of
-        the same kind as `background`: a DataFrame has the same columns and dtypes, an array the same columns.
+        A function from rows to numbers, such as ``model.predict`` or ``model.predict_proba``. Its argument has the type
+        of `background`: a data frame with the same columns and dtypes, or an array with the same columns.
     x
         The row to explain: an array, a Series, a dict, or a frame of one row. Named values are matched by name.
     background
-        Rows to fill in from, as an array, a pandas or a polars DataFrame; usually training data or a sample of it.
+        Rows that replace absent features, usually training data or a sample of it: an array, or a data frame of pandas,
+        Polars, PyArrow or another library that narwhals supports (needs the extra ``topshap[frames]``).
     output
-        Which output of `predict`, if it has several: the name of a class where `predict` is a method of a model
-        with ``classes_``, else a position.
+        The output of `predict` if it has several: the name of a class if `predict` is a method of a model with
+        ``classes_``, else a position.
     imputer
-        What stands in for features outside S. ``"mean-mode"``: the mean of columns of numbers, rounded for columns of
-        whole numbers since dtypes are kept, and the most frequent value of all others; missing values do not count.
-        ``"baseline"``: the single row that `background` is. ``"marginal"``: the values of each background row in turn,
-        and the predictions are averaged (interventional Shapley values). ``"conditional"``: the same, but rows count
-        the more the nearer they are to x in the features of S, by a Gaussian kernel of 0.1 standard deviations a
-        feature.
+        The values of features outside S. ``"mean-mode"``: the mean of numeric columns, rounded for integer columns
+        since dtypes are kept, and the most frequent value of all others; missing values are ignored. ``"baseline"``:
+        the values of the single row of `background`. ``"marginal"``: the values of each background row in turn, with
+        the predictions averaged (interventional Shapley values). ``"conditional"``: the same, but rows are weighted by
+        their similarity to x in the features of S, with a Gaussian kernel of 0.1 standard deviations per feature.
     groups
-        A dict of a player's name to its columns, such as all columns of a one-hot encoding. Others stay on their own.
+        A dict from a player's name to its columns, such as all columns of a one-hot encoding. Each column outside of
+        all groups is a player.
     always
-        Columns or groups that are always known, and so no players.
+        Columns or groups that are always known and therefore not players.
     categorical
-        Columns of numbers that are categories: ``"mean-mode"`` takes their most frequent value.
+        Numeric columns that hold categories: ``"mean-mode"`` takes their most frequent value.
     feature_names
-        What the columns are called, where they have no names of their own.
+        The names of the columns, if the background has none or repeated ones.
     batch_bytes
-        About how much memory the rows of one call of `predict` may take.
+        The approximate memory of the rows in one call of `predict`.
     fingerprint
-        A name for this game in a store, for a `predict` that cannot be seen through; see `topshap.core.fingerprints`.
+        An identifier of this game for stores, if `predict` cannot be fingerprinted; see `topshap.core.fingerprints`.
 
     Examples
     --------
@@ -85,16 +86,14 @@ class PredictionGame(UnitGame):
         batch_bytes: int = 2**26,
         fingerprint: str | None = None,
     ) -> None:
-        self._predict = Prediction(predict, output)
-        rows = as_table("background", background)
-        if isinstance(rows, SparseTable):
-            refuse("background", got="a sparse matrix", must_be="dense: use its toarray()")
+        self._predict = _as_prediction(predict, output)
+        rows = dense_table("background", background)
         own = rows.like(x)
-        units = Units(column_labels(rows, feature_names), groups, always)
-        super().__init__(units, fingerprint)
-        as_categories = {units.find(label, "categorical") for label in categorical or ()}
+        players = PlayerGroups(column_labels(rows, feature_names), groups, always)
+        super().__init__(players, fingerprint)
+        as_categories = {players.find(label, "categorical") for label in categorical or ()}
         self._imputer = make_imputer(imputer, rows, own, as_categories)
-        # Row 0 is x, the others fill in: a row for the model is said by where each of its cells comes from.
+        # Row 0 is x, the others replace absent features: a row for the model is given by the origin of each cell.
         self._table = own.over(self._imputer.rows)
         self._codes = _smallest(self._table.codes())
         n_columns = len(rows.labels)
@@ -107,7 +106,7 @@ class PredictionGame(UnitGame):
         return in_blocks(self._average, present, self._max_rows // self._imputer.rows.n_rows)
 
     def _average(self, present: Coalitions) -> Values:
-        """Return the prediction for each row of features that are there, averaged over the rows that fill in."""
+        """Return the prediction for each row of present features, averaged over the rows that replace absent ones."""
         n_fill = self._imputer.rows.n_rows
         row_of = np.where(present[:, None, :], 0, np.arange(1, n_fill + 1)[:, None]).reshape(-1, present.shape[1])
         predictions = self._distinct(row_of).reshape(-1, n_fill)
@@ -118,11 +117,11 @@ class PredictionGame(UnitGame):
         return average
 
     def _distinct(self, row_of: NDArray[np.intp]) -> Values:
-        """Return the prediction for each row, having asked for rows with the same content only once."""
+        """Return the prediction for each row, predicting rows with the same content only once."""
         codes = np.ascontiguousarray(self._codes[row_of, np.arange(row_of.shape[1])])
         as_bytes = codes.view(f"V{codes.shape[1] * codes.itemsize}").ravel()
         _, first, again = np.unique(as_bytes, return_index=True, return_inverse=True)
-        asked = row_of[np.sort(first)]  # in the order they came, which models may like better than a random one
+        asked = row_of[np.sort(first)]  # in the order of the coalitions
         rank = np.empty(len(first), dtype=np.intp)
         rank[np.argsort(first)] = np.arange(len(first))
         predictions = in_blocks(lambda rows: self._predict(self._table.mix(rows)), asked, self._max_rows)
@@ -135,6 +134,27 @@ class PredictionGame(UnitGame):
             "rows": self._table.data,
             "distances": self._imputer.squared_distances,
         }
+
+
+def option_names() -> tuple[str, ...]:
+    """Return the names of the options of `PredictionGame` that do not depend on the row or the model.
+
+    Examples
+    --------
+    >>> option_names()
+    ('imputer', 'groups', 'always', 'categorical', 'feature_names', 'batch_bytes')
+    """
+    parameters = inspect.signature(PredictionGame).parameters.values()
+    options = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    return tuple(name for name in options if name not in ("output", "fingerprint"))
+
+
+def _as_prediction(predict: Callable[[Any], Any], output: Any) -> Prediction:
+    if not isinstance(predict, Prediction):
+        return Prediction(predict, output)
+    if output is not None:
+        refuse("output", output, must_be="None for a Prediction, which has its own output")
+    return predict
 
 
 def _smallest(codes: NDArray[np.int32]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Which features does a model need: features of a table as players, and a model trained anew on each set of them."""
+"""Global feature importance: the columns of a table are the players, and a model is trained for each coalition."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_choice, check_int, check_probability, front_door, refuse
-from topshap.games.base import Units
+from topshap.games.base import PlayerGroups
 from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.tables import as_table, column_labels
 from topshap.games.tables.cells import ordinal_codes
-from topshap.games.tables.frames import as_table, column_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalition
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 
 class Split(NamedTuple):
@@ -34,36 +34,35 @@ class Split(NamedTuple):
 
 @front_door
 class RetrainingGame(ScoreGame):
-    """Global importance: v(S) is how much better a model trained on the features in S scores than a constant.
+    """Global importance: v(S) is the score of a model trained on the features in S minus that of a constant prediction.
 
-    The constant, which is the value 0 of the empty coalition, is the most frequent class or the mean of the target.
+    The constant is the most frequent class or the mean of the target, so the empty coalition has the value 0.
 
     Parameters
     ----------
     estimator
         A scikit-learn classifier or regressor. It is cloned for each coalition.
     X, y
-        The data: an array, a sparse matrix, or a pandas or polars DataFrame, and the target.
+        The data, as an array, a sparse matrix or a data frame (needs the extra ``topshap[frames]``), and the target.
     scoring
-        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for the estimator's ``score`` method
         (accuracy or R^2).
     cv
-        How the score is taken. An int, a splitter or an iterable of (train, test) positions: cross-validation, on
-        splits that are the same for all coalitions; 5 folds if None. A float: one test split with this share of the
-        rows.
+        An int, a splitter or an iterable of (train, test) positions: cross-validation with the same splits for all
+        coalitions; None means 5 folds. A float: a single test split with this fraction of the rows.
     test
-        ``(X_test, y_test)`` to score on, in place of `cv`: all of X is trained on.
+        ``(X_test, y_test)`` to score on instead of `cv`; models are then trained on all of X.
     groups
-        A dict of a player's name to its columns. Other columns stay on their own.
+        A dict from a player's name to its columns. Each column outside of all groups is a player.
     always
-        Columns or groups that every model gets, and so no players.
+        Columns or groups that every model gets and that are therefore not players.
     feature_names
-        What the columns are called, where they have no names of their own.
+        The names of the columns, if the data has none or repeated ones.
     random_state
-        A seed for every ``random_state`` in the estimator that is None, so that a coalition has the same value every
-        time, and for the split of a float `cv`. None leaves the estimator random, and says so (`deterministic`).
+        A seed for every ``random_state`` of the estimator that is None, so that a coalition has the same value every
+        time, and for the split of a float `cv`. None leaves the estimator random and sets `deterministic` to False.
     fingerprint
-        A name for this game in a store, for an estimator that cannot be seen through.
+        An identifier of this game for stores, if the estimator cannot be fingerprinted.
 
     Examples
     --------
@@ -96,7 +95,7 @@ class RetrainingGame(ScoreGame):
         if random_state is not None:
             check_int("random_state", random_state, low=0)
         super().__init__(
-            Units(column_labels(table, feature_names), groups, always),
+            PlayerGroups(column_labels(table, feature_names), groups, always),
             fingerprint,
         )
         self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
@@ -120,24 +119,24 @@ class RetrainingGame(ScoreGame):
     ) -> Self:
         """Return the global game of "Antithetic Sampling for Top-k Shapley Identification" for a table.
 
-        A random forest of 20 trees is trained on the features of a coalition and scored on a test split, by accuracy or
-        R^2. Columns that are no numbers become ordinal codes, in the order of their values; missing values stay
-        missing, which scikit-learn's forests take as they are.
+        A random forest of 20 trees is trained on the features of a coalition and scored on a test split by accuracy or
+        R^2. Columns that are not numeric become ordinal codes in the order of their values; missing values remain
+        missing, which scikit-learn's forests support.
 
         Parameters
         ----------
         X, y
             The data.
         task
-            Whether y is classes or numbers.
+            Whether y holds classes or numbers.
         n_trees
-            How many trees a forest has.
+            The number of trees of a forest.
         test_size
-            The share of rows that is scored on.
+            The fraction of the rows to score on.
         random_state
             A seed for the split and for every forest.
         **options
-            Further options of `RetrainingGame`: groups, always, fingerprint.
+            Other options of `RetrainingGame`: groups, always, fingerprint.
 
         Examples
         --------
@@ -164,7 +163,7 @@ class RetrainingGame(ScoreGame):
         clone = import_extra("sklearn.base", extra="sklearn", needed_by=type(self).__name__).clone
         scores = []
         for X_train, y_train, X_test, y_test in self._splits:
-            # A constant model looks at no column, but scikit-learn wants to see some.
+            # A constant model uses no column, but scikit-learn requires one.
             train, test = (
                 X.columns(columns).data if len(columns) else np.zeros((X.n_rows, 1)) for X in (X_train, X_test)
             )
@@ -177,7 +176,7 @@ class RetrainingGame(ScoreGame):
 
 
 def ordinal(table: Table) -> NDArray[np.float64]:
-    """Return a table as numbers: columns of numbers as they are, others as codes in the order of their values.
+    """Return a table as numbers: numeric columns as they are, others as codes in the order of their values.
 
     Examples
     --------
@@ -214,7 +213,7 @@ def _splits(
 def _positions(
     estimator: Any, target: NDArray[Any], cv: Any, seed: int | None
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Return the positions to train and to score on, of each split; drawn once, so that all coalitions get the same."""
+    """Return the positions to train and to score on of each split; all coalitions use the same splits."""
     selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="a game that trains models")
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     classifier = base.is_classifier(estimator)

@@ -1,4 +1,4 @@
-"""Scores of models trained on a part of the data: what the games about retraining share."""
+"""Scores of models trained on a part of the data: the base of the games that train models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from topshap.core.coalitions import names_of
 from topshap.core.extras import import_extra
 from topshap.core.validation import refuse
-from topshap.games.base import UnitGame
+from topshap.games.base import GroupedGame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalition, Coalitions, Values
 
 
-class ScoreGame(UnitGame):
-    """A game in which a value is the score of a model."""
+class ScoreGame(GroupedGame):
+    """A game whose values are scores of models."""
 
     @abstractmethod
     def _score(self, present: Coalition) -> float:
-        """Return the score of the model that has these units."""
+        """Return the score of the model for these elements."""
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._checked_score(row) for row in present], dtype=np.float64)
@@ -32,13 +32,13 @@ class ScoreGame(UnitGame):
         try:
             return float(self._score(present))
         except Exception as error:
-            who = names_of(present, tuple(str(label) for label in self._units.labels))
+            who = names_of(present, tuple(str(label) for label in self._groups.labels))
             error.add_note(f"This happened in the score of a model with {who}.")
             raise
 
 
 def check_estimator(estimator: Any) -> Any:
-    """Return the estimator, or say that it is none."""
+    """Return the estimator, or refuse an object that is not one."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         must_be = "a scikit-learn estimator: an object with fit and get_params"
         refuse("estimator", estimator, must_be=must_be)
@@ -46,7 +46,7 @@ def check_estimator(estimator: Any) -> Any:
 
 
 def check_scorer(estimator: Any, scoring: Any) -> Any:
-    """Return the scorer for a name, a function of (estimator, X, y), or None for the estimator's own score."""
+    """Return the scorer for a name, a function of (estimator, X, y), or None for the estimator's ``score`` method."""
     metrics = import_extra("sklearn.metrics", extra="sklearn", needed_by="a game that trains models")
     try:
         return metrics.check_scoring(estimator, scoring)
@@ -56,7 +56,7 @@ def check_scorer(estimator: Any, scoring: Any) -> Any:
 
 
 def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
-    """Return a clone with the seed wherever a random state is not set, and whether nothing random is left in it."""
+    """Return a clone with the seed for every ``random_state`` that is None, and whether the clone is deterministic."""
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     copy = base.clone(estimator)
     parameters = copy.get_params(deep=True)
@@ -69,7 +69,7 @@ def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
 
 
 def constant_model(estimator: Any) -> Any:
-    """Return the model that knows nothing: the most frequent class with all frequencies, or the mean."""
+    """Return the model that ignores the features: it predicts the class frequencies or the mean."""
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     dummy = import_extra("sklearn.dummy", extra="sklearn", needed_by="a game that trains models")
     if base.is_classifier(estimator):
@@ -81,12 +81,9 @@ def constant_model(estimator: Any) -> Any:
 
 
 def check_target(name: str, y: Any, n_rows: int) -> NDArray[Any]:
-    """Return the target as an array with one entry per row."""
+    """Return the target as an array with one element per row."""
     target = np.asarray(y)
     if target.ndim == 0 or len(target) != n_rows:
-        refuse(
-            name,
-            got=f"an array of shape {target.shape}",
-            must_be=f"one target for each of the {n_rows} rows",
-        )
+        must_be = f"one target for each of the {n_rows} rows"
+        refuse(name, got=f"an array of shape {target.shape}", must_be=must_be)
     return target

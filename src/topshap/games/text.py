@@ -1,4 +1,4 @@
-"""Which words, sentences or documents matter to a score: pieces of a text as players."""
+"""Text attribution: the words, sentences or documents of a text are the players."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from topshap.core.errors import GameError
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse
-from topshap.games.base import UnitGame, Units, different
+from topshap.games.base import GroupedGame, PlayerGroups, distinct_names
 from topshap.games.outputs import as_array
 
 if TYPE_CHECKING:
@@ -21,31 +21,38 @@ Unit = Literal["word", "sentence", "document"]
 
 
 @front_door
-class TextGame(UnitGame):
-    """A score of a text, and its words, sentences or documents as players: v(S) is the score with only those in S.
+class TextGame(GroupedGame):
+    """Pieces of a text as players: v(S) is the score of the text with only the words, sentences or documents in S.
 
     Parameters
     ----------
     score
-        A function from a list of texts to as many numbers. If it is an ``async def`` function, calling the game gives
-        an awaitable, for a loop that awaits it.
+        A function from a list of texts to one number per text. If it is an ``async def`` function, calling the game
+        returns an awaitable; see `topshap.aidentify`.
     text
-        A text, cut as `unit` says; or a list of texts that are the units, such as the documents of a prompt.
+        A text that is split into pieces of type `unit`; or a list of texts, each of which is a piece, such as the
+        documents of a prompt.
     unit
-        ``"word"``: cut at white space, and each word takes the white space after it along. ``"sentence"``: cut after
-        ``.``, ``!`` or ``?`` and at line ends. ``"document"``: cut at empty lines.
+        ``"word"``: split at white space, which is kept after the word before it. ``"sentence"``: split after ``.``,
+        ``!`` or ``?`` and at line ends. ``"document"``: split at empty lines.
     mask
-        What stands in for a unit outside S, for example a tokenizer's mask token. None leaves it out.
+        The replacement of a piece outside S, for example a tokenizer's mask token. None removes the piece.
     separator
-        What a list of texts is joined by.
+        The text between the elements of a list of texts.
     groups
-        A dict of a player's name to its units, by text or position. Others stay on their own.
+        A dict from a player's name to its pieces, given by text or position. Each piece outside of all groups is a
+        player.
     always
-        Units or groups that are always there, such as the question of a prompt.
+        Pieces or groups that are in every coalition, such as the question of a prompt.
     batch_size
-        How many texts are scored in one call; all that are asked for if None.
+        The largest number of texts to score in one call; None for no limit.
     fingerprint
-        A name for this game in a store, for a score that cannot be seen through, such as a remote model.
+        An identifier of this game for stores, if the score cannot be fingerprinted, for example a remote model.
+
+    Attributes
+    ----------
+    pieces : list of str
+        The pieces of the text, in order.
 
     Examples
     --------
@@ -74,19 +81,18 @@ class TextGame(UnitGame):
     ) -> None:
         check_choice("unit", unit, get_args(Unit))
         if not callable(score):
-            refuse("score", score, must_be="a function from a list of texts to as many numbers")
+            refuse("score", score, must_be="a function from a list of texts to one number per text")
         if mask is not None and not isinstance(mask, str):
-            refuse("mask", mask, must_be="a text that stands in for what is left out, or None")
-        self.units, self._between = _cut(text, unit, separator)
-        """The pieces of the text."""
+            refuse("mask", mask, must_be="a text that replaces absent pieces, or None")
+        self.pieces, self._between = _split(text, unit, separator)
         self._score, self._mask = score, mask
         self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, low=1)
-        names = different(_short(piece) for piece in self.units)
-        super().__init__(Units(names, groups, always, aliases=self.units, unit="unit"), fingerprint)
+        names = distinct_names(_short(piece) for piece in self.pieces)
+        super().__init__(PlayerGroups(names, groups, always, aliases=self.pieces, element="piece"), fingerprint)
 
     @property
     def is_async(self) -> bool:
-        """Whether the score is asynchronous, so that values have to be awaited."""
+        """Whether the score is asynchronous, so that values must be awaited."""
         return is_async(self._score)
 
     def text_of(self, coalition: Any) -> str:
@@ -98,7 +104,7 @@ class TextGame(UnitGame):
         >>> game.text_of(np.array([True, True, False, False, False, True]))
         'to be _ _ _ be'
         """
-        return self._join(self._units.present(np.asarray(coalition)[None, :])[0])
+        return self._join(self._groups.present(np.asarray(coalition)[None, :])[0])
 
     def _values(self, present: Coalitions) -> Values | Awaitable[Values]:
         texts = [self._join(row) for row in present]
@@ -113,17 +119,17 @@ class TextGame(UnitGame):
         return _in_order(texts, batches, [await self._score(batch) for batch in batches])
 
     def _join(self, present: Any) -> str:
-        """Return the text of the units that are there, with what follows each of them but the last."""
-        pieces = [piece if there else self._mask for piece, there in zip(self.units, present, strict=True)]
+        """Return the text of the present pieces, each followed by its separator except the last."""
+        pieces = [piece if there else self._mask for piece, there in zip(self.pieces, present, strict=True)]
         kept = [(piece, after) for piece, after in zip(pieces, self._between, strict=True) if piece is not None]
         return "".join(piece + after for piece, after in kept[:-1]) + (kept[-1][0] if kept else "")
 
     def _parts(self) -> dict[str, Any]:
-        return {"score": self._score, "units": self.units, "between": self._between, "mask": self._mask}
+        return {"score": self._score, "units": self.pieces, "between": self._between, "mask": self._mask}
 
 
-def _cut(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
-    """Return the units of a text and what follows each of them."""
+def _split(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
+    """Return the pieces of a text and the separator after each of them."""
     if not isinstance(text, str):
         pieces = list(text) if hasattr(text, "__iter__") else []
         if not pieces or not all(isinstance(piece, str) for piece in pieces):
@@ -142,7 +148,7 @@ def _short(piece: str, at_most: int = 40) -> str:
 
 
 def _in_order(texts: list[str], batches: list[list[str]], answers: list[Any]) -> Values:
-    """Return the score of each text, having checked that each batch got one score per text."""
+    """Return the score of each text, checking that each batch has one score per text."""
     score_of: dict[str, float] = {}
     for batch, answer in zip(batches, answers, strict=True):
         scores = as_array(answer)

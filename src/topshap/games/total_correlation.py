@@ -1,4 +1,4 @@
-"""Which features belong together, without any target: columns as players, by how much they say about each other."""
+"""Unsupervised feature importance: columns are the players, valued by the information they share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 
 from topshap.core.errors import ParameterError
 from topshap.core.validation import check_choice, check_int, front_door, refuse
-from topshap.games.base import UnitGame, Units, in_blocks
-from topshap.games.tables.frames import as_table, column_labels
-from topshap.games.tables.tabular import SparseTable
+from topshap.games.base import GroupedGame, PlayerGroups, in_blocks
+from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,37 +17,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalitions, Matrix, Values
-    from topshap.games.tables.tabular import Table
+    from topshap.games.tables import Table
 
 _BLOCK_CELLS = 2**21
 
 
 @front_door
-class UnsupervisedGame(UnitGame):
-    """Total correlation: v(S) is what the columns in S say about each other, in nats.
+class UnsupervisedGame(GroupedGame):
+    """Total correlation: v(S) is the information that the columns in S share, in nats.
 
-    It is the sum of their entropies minus that of all together, so 0 for independent columns and for a single one.
+    It is the sum of their entropies minus their joint entropy: 0 for independent columns and for a single one.
 
     Parameters
     ----------
     X
-        The data: an array or a pandas or polars DataFrame.
+        The data, as an array or a data frame (needs the extra ``topshap[frames]``).
     method
-        How entropies are estimated. ``"gaussian"``: from the correlations, for columns of numbers; v(S) is -1/2 of the
-        log determinant of their correlation matrix. ``"discrete"``: from the frequencies of values, with columns of
-        numbers cut at quantiles into `bins` of about equal size; for many columns it approaches its limit, the log
-        number of rows.
+        The estimator of the entropies. ``"gaussian"``: from the correlations of numeric columns; v(S) is -1/2 of the
+        log determinant of their correlation matrix. ``"discrete"``: from the frequencies of values, with numeric
+        columns binned at quantiles; for many columns it approaches its limit, the logarithm of the number of rows.
     bins
-        How many bins a column of numbers is cut into.
+        The number of bins of a numeric column.
     shrinkage
-        How far correlations are shrunk towards zero. Without it, a column that repeats others says infinitely much
-        about them.
+        The shrinkage of correlations towards zero, in [0, 1]. Without it, the value is infinite for a column that is a
+        combination of others.
     groups
-        A dict of a player's name to its columns. Other columns stay on their own.
+        A dict from a player's name to its columns. Each column outside of all groups is a player.
     always
-        Columns or groups that are in every coalition, and so no players.
+        Columns or groups that are in every coalition and therefore not players.
     feature_names
-        What the columns are called, where they have no names of their own.
+        The names of the columns, if the data has none or repeated ones.
+    fingerprint
+        An identifier of this game for stores; by default it is computed from the data.
 
     Examples
     --------
@@ -74,10 +74,8 @@ class UnsupervisedGame(UnitGame):
         fingerprint: str | None = None,
     ) -> None:
         check_choice("method", method, ("gaussian", "discrete"))
-        table = as_table("X", X)
-        if isinstance(table, SparseTable):
-            refuse("X", X, must_be="dense: use its toarray()")
-        super().__init__(Units(column_labels(table, feature_names), groups, always), fingerprint)
+        table = dense_table("X", X)
+        super().__init__(PlayerGroups(column_labels(table, feature_names), groups, always), fingerprint)
         if not 0.0 <= shrinkage <= 1.0:
             refuse("shrinkage", shrinkage, must_be="a number in [0, 1]")
         bins = check_int("bins", bins, low=2)
@@ -93,7 +91,7 @@ class UnsupervisedGame(UnitGame):
 
     def _gaussian(self, present: Coalitions) -> Values:
         both = present[:, :, None] & present[:, None, :]
-        # A column that is absent is independent of all: its row and column of the identity leave the determinant alone.
+        # Rows and columns of the identity for absent columns do not change the determinant.
         _, log_determinant = np.linalg.slogdet(np.where(both, self._correlations, np.eye(present.shape[1])))
         return np.maximum(-0.5 * log_determinant, 0.0)
 
@@ -118,7 +116,7 @@ def _correlations(table: Table, shrinkage: float) -> Matrix:
 
 
 def _binned(table: Table, bins: int) -> NDArray[np.int32]:
-    """Return which values are the same: those in one bin for columns of numbers, missing ones are a value too."""
+    """Return codes of the values, by bin for numeric columns; missing values have their own code."""
     codes = table.codes()
     for j in range(codes.shape[1]):
         values = table.column(j)

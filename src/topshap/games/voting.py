@@ -1,4 +1,4 @@
-"""Weighted majority games, whose Shapley values are counted by dynamic programming."""
+"""Weighted majority games, with exact Shapley values by dynamic programming."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.validation import check_int, front_door, refuse
-from topshap.games.analytic import SyntheticGame, numbers, read_only, sum_inside
+from topshap.games.closed_form import ClosedFormGame, numbers, read_only, sum_inside
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
-class VotingGame(SyntheticGame):
+class VotingGame(ClosedFormGame):
     """A weighted majority: v(S) = 1 if the weights in S reach the quota, and 0 otherwise.
 
-    The Shapley value, here also called the Shapley-Shubik index, is the chance to turn a losing coalition
-    into a winning one. It is counted in whole numbers by dynamic programming, with a table of n * quota
-    counts.
+    The Shapley value, also called the Shapley-Shubik index, is the probability that a player turns a losing coalition
+    into a winning one. Dynamic programming counts the coalitions in exact integers, with a table of n * quota counts.
 
     Parameters
     ----------
@@ -35,8 +34,7 @@ class VotingGame(SyntheticGame):
 
     Examples
     --------
-    The 5 permanent members of the UN Security Council can block everything; the 10 others have almost no
-    power.
+    The 5 permanent members of the UN Security Council have a veto; the 10 others have little power.
 
     >>> council = VotingGame([7] * 5 + [1] * 10, quota=39)
     >>> council.shapley_values()[[0, 5]].round(4)
@@ -59,13 +57,13 @@ class VotingGame(SyntheticGame):
         return sum_inside(coalitions, self.weights) >= self.quota
 
     def shapley_values(self) -> Values:
-        """Return for each player the chance that it decides, if all line up in random order."""
+        """Return the probability that each player is decisive in a random order of all players."""
         counts = self._losing_coalitions()
         power = {weight: self._power(counts, weight) for weight in set(self.weights.tolist())}
         return np.array([power[weight] for weight in self.weights.tolist()])
 
     def _losing_coalitions(self) -> NDArray[np.object_]:
-        """Return how many coalitions of size s have w votes, for w below the quota; ints without limit."""
+        """Return the number of coalitions of size s with w votes, for w below the quota, as Python ints."""
         counts = np.zeros((self.n_players + 1, self.quota), dtype=object)
         counts[0, 0] = 1
         for weight in self.weights.tolist():
@@ -73,10 +71,10 @@ class VotingGame(SyntheticGame):
         return counts
 
     def _power(self, counts: NDArray[np.object_], weight: int) -> float:
-        """Return the chance that a player of this weight decides: the s others before it lack its votes."""
+        """Return the probability that a player with this weight is decisive."""
         n, enough = self.n_players, max(0, self.quota - weight)
         orders = 0
-        without = counts[0]  # the coalitions of size s that do not have this player
+        without = counts[0]  # counts of the coalitions of size s without this player
         for s in range(n):
             orders += without[enough:].sum() * math.factorial(s) * math.factorial(n - 1 - s)
             with_player = without[:enough]

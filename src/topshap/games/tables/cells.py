@@ -1,76 +1,45 @@
-"""Single rows and single columns of tables: their cells in order, what is missing, what is typical."""
+"""The values of single columns: which are missing, equal or typical."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from topshap.core.errors import ParameterError
-from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def cells_of(x: Any, labels: list[Any]) -> list[Any]:
-    """Return the cells of one row in the order of the labels, whether it is a frame, a series, a dict or an array."""
-    if hasattr(x, "iloc"):
-        if not hasattr(x, "columns"):
-            x = dict(x.items())
-        else:  # cell by cell, since a row of different dtypes as a whole would have one for all
-            x = {label: x.iloc[0, j] for j, label in enumerate(x.columns)} if len(x) == 1 else {}
-    elif hasattr(x, "to_dicts"):
-        x = x.to_dicts()[0] if len(x) == 1 else {}
-    if isinstance(x, Mapping):
-        missing = [label for label in labels if label not in x]
-        extra = [label for label in x if label not in labels]
-        if missing or extra:
-            differ = (
-                f"without {missing}" * bool(missing) + " and " * bool(missing and extra) + f"with {extra}" * bool(extra)
-            )
-            must_be = "one row with the same columns as the background"
-            refuse("x", got=f"one {differ}" if x else "another number of rows", must_be=must_be)
-        return [x[label] for label in labels]
-    cells = np.asarray(x, dtype=object)
-    if cells.size != len(labels):
-        must_be = f"one row with the {len(labels)} columns of the background"
-        refuse("x", got=f"an array of shape {cells.shape}", must_be=must_be)
-    return cells.ravel().tolist()
-
-
-def refuse_category(label: Any, cell: Any, categories: list[Any]) -> None:
-    """Say that x has a category that the background does not know."""
-    must_be = f"made of known categories, and column {label!r} has {categories}"
-    refuse("x", cell, must_be=must_be)
-
-
-def refuse_cell(label: Any, cell: Any, dtype: Any, *, error: Exception) -> Any:
-    """Say that a value of x is not of the dtype its column has."""
-    complaint = f"must have values of the background's dtypes, and column {label!r} has {dtype}. Got {cell!r} instead."
-    raise ParameterError.about("x", complaint) from error
-
-
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell has no value: None, nan, or what pandas has for it."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124 - nan is not itself
+    """Return whether a cell is a missing value: None, nan, or pandas' NA or NaT.
 
-
-def numbers_or_objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array as floats if it has numbers, else as objects."""
-    return values.astype(np.float64) if values.dtype.kind in "biuf" else objects(values.tolist())
+    Examples
+    --------
+    >>> [is_missing(cell) for cell in (None, float("nan"), 0.0, "")]
+    [True, True, False, False]
+    """
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124 - nan differs from itself
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
-    """Return a list as an array of objects, whatever these are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    """Return a list as a one-dimensional array of objects.
+
+    Examples
+    --------
+    >>> objects([[1, 2], [3, 4]]).shape
+    (2,)
+    """
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
-    """Return a number for each cell, the same for equal ones."""
+    """Return an integer per cell, equal for equal values; missing values are equal.
+
+    Examples
+    --------
+    >>> codes_of(objects(["b", None, "a", "b", float("nan")]))
+    array([0, 1, 2, 0, 1], dtype=int32)
+    """
     if values.dtype != object:
         return np.unique(values, return_inverse=True)[1].astype(np.int32)
     seen: dict[Any, int] = {}
@@ -78,28 +47,44 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column as numbers: others by their place in the order of all values, missing ones as nan."""
+    """Return a column as numbers: numbers as they are, others by their rank among all values, nan for missing ones.
+
+    Examples
+    --------
+    >>> ordinal_codes(objects(["b", None, "a", "b"]))
+    array([ 1., nan,  0.,  1.])
+    """
     if values.dtype != object:
         return values
     known = {cell for cell in values.tolist() if not is_missing(cell)}
-    place = {cell: float(i) for i, cell in enumerate(sorted(known, key=_by_type_and_value))}
-    return np.array([np.nan if is_missing(cell) else place[cell] for cell in values.tolist()])
+    rank = {cell: float(i) for i, cell in enumerate(sorted(known, key=_by_type_and_value))}
+    return np.array([np.nan if is_missing(cell) else rank[cell] for cell in values.tolist()])
 
 
-def typical_of(values: NDArray[Any], dtype: Any, *, frequent: bool) -> Any:
-    """Return the mean of numbers, rounded if the dtype is of whole ones; else the most frequent, the least on ties."""
+def typical_of(values: NDArray[Any], *, whole: bool, frequent: bool) -> Any:
+    """Return the mean of a numeric column, rounded if `whole`; else the most frequent value, the least on ties.
+
+    Missing values are ignored. A column without any other value has a missing one.
+
+    Examples
+    --------
+    >>> typical_of(np.array([1.0, 2.0, np.nan, 4.0]), whole=True, frequent=False)
+    2
+    >>> typical_of(objects(["b", "a", "b", None]), whole=False, frequent=False)
+    'b'
+    """
     if values.dtype != object and not frequent:
         known = values[~np.isnan(values)]
         mean = known.mean() if len(known) else np.nan
-        return round(mean) if dtype.kind in "iu" else mean
-    known = [cell for cell in values.tolist() if not is_missing(cell)]
-    if not known:
+        return round(mean) if whole and len(known) else mean
+    counts: dict[Any, int] = {}
+    for cell in values.tolist():
+        if not is_missing(cell):
+            counts[cell] = counts.get(cell, 0) + 1
+    if not counts:
         return np.nan if values.dtype != object else None
-    count: dict[Any, int] = {}
-    for cell in known:
-        count[cell] = count.get(cell, 0) + 1
-    most = max(count.values())
-    return min((cell for cell in count if count[cell] == most), key=_by_type_and_value)
+    most = max(counts.values())
+    return min((cell for cell in counts if counts[cell] == most), key=_by_type_and_value)
 
 
 def _by_type_and_value(cell: Any) -> tuple[str, Any]:

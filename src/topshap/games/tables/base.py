@@ -1,0 +1,76 @@
+"""The operations that games need of a table.
+
+A table keeps its type: a model gets an object of the user's own library, with the user's columns and dtypes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from topshap.core.typing import Players
+
+
+class Table(ABC):
+    """Rows and named columns; `data` is the user's object or one of the same type."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    @property
+    @abstractmethod
+    def labels(self) -> list[Any]:
+        """The labels of the columns, or their positions where they have none."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.data.shape[0])
+
+    @property
+    def row_bytes(self) -> int:
+        """The approximate memory of a row; cells that are not numbers are counted as short strings."""
+        return 64 * len(self.labels)
+
+    @abstractmethod
+    def rows(self, index: NDArray[Any]) -> Self:
+        """Return a table of these rows, given as positions or as a bool mask."""
+
+    @abstractmethod
+    def columns(self, index: Players) -> Self:
+        """Return a table of the columns at these positions."""
+
+    @abstractmethod
+    def like(self, x: Any) -> Self:
+        """Return one row, given in any form, as a table with the columns and dtypes of this one."""
+
+    @abstractmethod
+    def over(self, other: Self) -> Self:
+        """Return the rows of this table above those of another table with the same columns and dtypes."""
+
+    @abstractmethod
+    def mix(self, row_of: NDArray[np.intp]) -> Any:
+        """Return data of the user's type whose cell (r, j) is this table's cell (row_of[r, j], j)."""
+
+    @abstractmethod
+    def column(self, j: int) -> NDArray[Any]:
+        """Return a column as floats with nan for missing values if it is numeric, else as objects."""
+
+    @abstractmethod
+    def column_codes(self, j: int) -> NDArray[np.int32]:
+        """Return an integer per cell of a column, equal for equal values; missing values are equal."""
+
+    @abstractmethod
+    def typical(self, categorical: set[int]) -> Self:
+        """Return one row: the mean of each numeric column, the most frequent value of all others."""
+
+    def codes(self) -> NDArray[np.int32]:
+        """Return `column_codes` of all columns, as an array of the table's shape."""
+        return np.stack([self.column_codes(j) for j in range(len(self.labels))], axis=1)

@@ -1,0 +1,138 @@
+"""Operations on data frames that narwhals does not have, one branch per library.
+
+- Its dtypes are common to all libraries and so do not hold everything: the categories of a pandas categorical, the
+  index type of an Arrow dictionary, the precision of a decimal, extension types. `cast_cell` and `categories_of` use
+  the library's own dtypes, as models are particular about them.
+- It requires unique column names that are strings; pandas does not. pandas frames are passed to it under the names
+  "0", "1", ... and get their labels back from `with_labels_of`.
+- It gathers the index of a pandas column together with the values; `gather` saves that half of the work.
+
+No library is imported here that the user has not imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from topshap.games.tables.cells import is_missing, objects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from topshap.core.typing import Players
+
+_is_pandas_like = nw.dependencies.is_pandas_like_dataframe
+
+
+def labels_of(data: Any) -> list[Any]:
+    """Return the labels of the columns."""
+    return list(data.column_names if nw.dependencies.is_pyarrow_table(data) else data.columns)
+
+
+def with_plain_labels(data: Any) -> Any:
+    """Return a shallow copy of a pandas frame with the column names "0", "1", ...; other frames as they are."""
+    return data.set_axis([str(j) for j in range(data.shape[1])], axis=1) if _is_pandas_like(data) else data
+
+
+def with_labels_of(original: Any, data: Any, index: Players | None = None) -> Any:
+    """Return a pandas frame with the labels of the original's columns at `index`; other frames as they are."""
+    if not _is_pandas_like(original):
+        return data
+    return data.set_axis(original.columns if index is None else original.columns[index], axis=1)
+
+
+def stack(top: nw.DataFrame[Any], bottom: nw.DataFrame[Any], labels_from: Any) -> Any:
+    """Return the rows of one frame above those of another, with the labels of a third."""
+    data = nw.concat([top, bottom], how="vertical").to_native()
+    if nw.dependencies.is_pandas_dataframe(data):
+        return _pandas_frame(labels_from, [data.iloc[:, j].array for j in range(data.shape[1])])
+    return with_labels_of(labels_from, _in_one_piece(data))
+
+
+def gather(data: Any, columns: Sequence[nw.Series[Any]], rows: NDArray[np.intp]) -> Any:
+    """Return a frame like `data` whose column j has the cells of ``columns[j]`` at the positions ``rows[j]``."""
+    if nw.dependencies.is_pandas_dataframe(data):
+        arrays = [column.to_native().array.take(taken) for column, taken in zip(columns, rows, strict=True)]
+        return _pandas_frame(data, arrays)
+    first, *others = (column[taken] for column, taken in zip(columns, rows, strict=True))
+    frame = nw.maybe_reset_index(first.to_frame().with_columns(*others))
+    return with_labels_of(data, frame.to_native())
+
+
+def _pandas_frame(like: Any, arrays: list[Any]) -> Any:
+    frame = type(like)(dict(enumerate(arrays)), copy=False)
+    frame.columns = like.columns
+    return frame
+
+
+def _in_one_piece(data: Any) -> Any:
+    """Return a frame with its rows in one chunk, which are gathered faster than several."""
+    if nw.dependencies.is_pyarrow_table(data):
+        return data.combine_chunks()
+    return data.rechunk() if nw.dependencies.is_polars_dataframe(data) else data
+
+
+def kind_of(column: nw.Series[Any]) -> str:
+    """Return numpy's letter for the kind of a dtype: b, i, u or f, d for decimals, O for all others.
+
+    Bools are numbers in pandas only.
+    """
+    if nw.dependencies.is_pandas_like_series(column.to_native()):
+        kind = getattr(column.to_native().dtype, "kind", "O")
+        return kind if kind in ("b", "i", "u", "f") else "O"
+    dtype = column.dtype
+    if dtype.is_integer():
+        return "i"
+    return "f" if dtype.is_float() else "d" if dtype.is_numeric() else "O"
+
+
+def values_of(column: nw.Series[Any]) -> NDArray[Any]:
+    """Return a column as floats with nan for missing values if it is numeric, else as objects."""
+    if kind_of(column) == "O":
+        return objects(column.to_list())
+    values = column.to_numpy()
+    if values.dtype == object:  # decimals, or bools with missing values
+        values = np.array([np.nan if is_missing(cell) else float(cell) for cell in column.to_list()])
+    return np.asarray(values, dtype=np.float64)
+
+
+def dtype_of(column: nw.Series[Any]) -> Any:
+    """Return the library's own dtype."""
+    data = column.to_native()
+    return data.type if nw.dependencies.is_pyarrow_chunked_array(data) else data.dtype
+
+
+def categories_of(column: nw.Series[Any]) -> list[Any] | None:
+    """Return the values that a column is restricted to by its dtype, None if there is no restriction."""
+    if nw.dependencies.is_pandas_like_series(column.to_native()):
+        categories = getattr(dtype_of(column), "categories", None)
+        return None if categories is None else list(categories)
+    return list(column.dtype.categories) if isinstance(column.dtype, nw.Enum) else None
+
+
+def cast_cell(cell: Any, column: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a column of one cell with the name and exact dtype of another column."""
+    data, dtype = column.to_native(), dtype_of(column)
+    known = None if is_missing(cell) else cell.item() if isinstance(cell, np.generic) else cell
+    if nw.dependencies.is_pandas_like_series(data):
+        made = type(data)([cell], dtype="object").astype(dtype)
+    elif nw.dependencies.is_pyarrow_chunked_array(data):
+        made = _pyarrow_cell(known, dtype)
+    else:
+        made = type(data)([known]).cast(dtype)
+    return nw.from_native(made, series_only=True).alias(column.name)
+
+
+def _pyarrow_cell(cell: Any, dtype: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - imported by the user
+
+    try:
+        array = pa.array([cell]).cast(dtype)  # raises where a direct conversion would cut off digits
+    except OverflowError:  # an integer above 2**63 - 1
+        array = pa.array([cell], type=dtype)
+    return pa.chunked_array([array])
