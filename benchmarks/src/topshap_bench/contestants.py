@@ -27,12 +27,12 @@ def known() -> list[str]:
 
 
 @front_door
-def contestant(name: str) -> Any:
+def contestant(algorithm: str) -> Any:
     """Return the algorithm to pass to `topshap.Race`: a name of topshap's, or an object for ``"module:Class"``.
 
     Parameters
     ----------
-    name
+    algorithm
         A name in `topshap.algorithms.ALGORITHMS`, ``"auto"``, or an import string ``"module:attribute"``. The
         attribute is a subclass of `topshap.algorithms.Algorithm`, which is created with its default parameters, or an
         instance of one.
@@ -46,12 +46,12 @@ def contestant(name: str) -> Any:
     >>> contestant("topshap:identify")
     Traceback (most recent call last):
     ...
-    topshap.core.errors.ParameterError: The 'name' parameter of contestant must be an import string 'module:Class' of
-    a subclass of topshap.algorithms.Algorithm. Got 'topshap:identify' instead.
+    topshap.core.errors.ParameterError: The 'algorithm' parameter of contestant must be an import string
+    'module:Class' of a subclass of topshap.algorithms.Algorithm. Got 'topshap:identify' instead.
     """
-    if name == "auto" or name in ALGORITHMS:
-        return name
-    found = _imported(name)
+    if algorithm == "auto" or algorithm in ALGORITHMS:
+        return algorithm
+    found = _imported(algorithm)
     return found() if isinstance(found, type) else found
 
 
@@ -94,18 +94,18 @@ def _imported(name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         names = ", ".join(map(repr, ["auto", *known()]))
-        refuse("name", name, must_be=f"{must_be}, or one of {names}")
+        refuse("algorithm", name, must_be=f"{must_be}, or one of {names}")
     try:
         found = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name != module:
             raise  # the module exists and lacks another one
-        refuse("name", name, must_be=f"{must_be}, in a module that can be imported from here")
+        refuse("algorithm", name, must_be=f"{must_be}, in a module that can be imported from here")
     except AttributeError:
-        refuse("name", name, must_be=f"{must_be}, and module {module!r} has no {attribute!r}")
+        refuse("algorithm", name, must_be=f"{must_be}, and module {module!r} has no {attribute!r}")
     is_algorithm = isinstance(found, type) and issubclass(found, Algorithm) and not inspect.isabstract(found)
     if not is_algorithm and not isinstance(found, Algorithm):
-        refuse("name", name, must_be=must_be)
+        refuse("algorithm", name, must_be=must_be)
     return found
 
 

@@ -33,8 +33,9 @@ KS = (1, 3, 5, 7)
 ADDED = 0.001
 """Added to errors before they are divided, as a fraction of the range: smaller differences hardly matter."""
 
-ABOUT = f"""Errors are inclusion-exclusion errors in thousandths of the range of the Shapley values. The parameters of
-{OURS} were tuned on every second published table of each family, beginning with the first; --unseen leaves these out."""
+ABOUT = f"""Errors are inclusion-exclusion errors in thousandths of the range of the Shapley values.
+The parameters of {OURS} were tuned on every second published table of each family, beginning with the first; --unseen
+leaves these out."""
 
 
 class RaceReport(NamedTuple):
