@@ -10,13 +10,17 @@ import numpy as np
 
 from topshap.games import TableGame
 
-N_PLAYERS = 8
 
-coalitions = (np.arange(2**N_PLAYERS)[:, None] >> np.arange(N_PLAYERS) & 1).astype(np.float64)
-for seed in range(3):
+def make_game(n: int, seed: int) -> TableGame:
+    """Return a random game of n players."""
+    coalitions = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
     rng = np.random.default_rng(seed)
-    weights, interactions = rng.normal(size=N_PLAYERS), np.triu(rng.normal(size=(N_PLAYERS, N_PLAYERS)), 1)
-    values = coalitions @ weights + ((coalitions @ interactions) * coalitions).sum(axis=1)
-    path = Path("my-games", "pairs", f"game-{seed}.npz")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    TableGame(values).save(path)
+    weights, interactions = rng.normal(size=n), np.triu(rng.normal(size=(n, n)), 1)
+    return TableGame(coalitions @ weights + ((coalitions @ interactions) * coalitions).sum(axis=1))
+
+
+if __name__ == "__main__":
+    folder = Path("my-games", "pairs")
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(3):
+        make_game(8, seed).save(folder / f"game-{seed}.npz")

@@ -57,7 +57,7 @@ class Probe:
 
     def __init__(self, source: Path) -> None:
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - a script of this package
             [sys.executable, "-P", "-u", PROBE],
             env=os.environ | one_thread | {"PYTHONPATH": str(source)},
             stdin=subprocess.PIPE,
