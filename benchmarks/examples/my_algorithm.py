@@ -4,31 +4,39 @@ In every round, each player i gets a random coalition S of the other players, wi
 samples v(S + i) - v(S) is an unbiased estimate of the Shapley value of player i.
 """
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from topshap.algorithms import Algorithm, Rounds, Task
+from topshap.algorithms import Algorithm, Problem, Round, Rounds
 from topshap.core.standing import MeanStanding
+from topshap.core.typing import Values
 
 
 class RandomMarginals(Algorithm[MeanStanding]):
     """Estimate every player from random coalitions of its own."""
 
     name: ClassVar[str] = "random-marginals"
+    extendable: ClassVar[bool] = True  # it does not plan by the budget
 
-    def standing(self, task: Task) -> MeanStanding:
+    def standing(self, problem: Problem) -> MeanStanding:
         """Return the estimates at the start of a race: a mean of samples per player."""
-        return MeanStanding(task.tie_order, task.gain, pairs=False)
+        return problem.mean_standing(pairs=False)
 
-    def rounds(self, task: Task, standing: MeanStanding) -> Rounds:
-        """Yield the coalitions of one round, receive their values, and add a sample per player."""
-        n, players = task.n, np.arange(task.n)
+    def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
+        """Yield the coalitions of each round with the function that takes their values."""
+        players = np.arange(problem.n)
         while True:
-            positions = task.rng.random((n, n)).argsort(axis=1)  # a random order of all players for each player
+            positions = problem.rng.random((problem.n, problem.n)).argsort(axis=1)  # a random order for each player
             without = positions < positions[players, players][:, None]
-            coalitions = np.concatenate([without | np.eye(n, dtype=np.bool_), without])
-            values = yield coalitions
-            if len(values) < len(coalitions):  # the budget ended within the round
-                return
-            standing.add_rounds((values[:n] - values[n:])[None])
+            coalitions = np.repeat(without, 2, axis=0)
+            coalitions[2 * players, players] = True
+            yield Round(coalitions, partial(add_samples, standing), next_is_independent=True)
+
+
+def add_samples(standing: MeanStanding, values: Values) -> None:
+    """Add v(S + i) - v(S) for every player whose two values are known; the budget may end within a round."""
+    known = len(values) // 2
+    if known > 0:
+        standing.add(values[: 2 * known : 2] - values[1 : 2 * known : 2], np.arange(known))
