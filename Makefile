@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
+.PHONY: overhead
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -17,8 +18,13 @@ $(VENV)/.demo: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,sklearn]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+$(VENV)/.test: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable benchmarks
+	touch $@
+
+# topshap-bench is not on an index: it and topshap come from this checkout.
+$(VENV)/.bench: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' --editable 'benchmarks[rivals]'
 	touch $@
 
 $(VENV)/.browser: $(VENV)/.test
@@ -62,47 +68,52 @@ format: $(VENV)/.test ## format and fix what can be fixed
 
 GAMES ?=
 BASELINES ?=
-confidence: $(VENV)/.test ## evaluations until confident, with GAMES=dir BASELINES=dir
-	$(BIN)/python benchmarks/fixed_confidence.py --games $(GAMES) --baselines $(BASELINES)
-
-reproduce: $(VENV)/.test ## the published figures, with GAMES=dir BASELINES=dir
-	$(BIN)/python benchmarks/reproduce.py --games $(GAMES) --baselines $(BASELINES)
-
 RESULTS ?= topshap-bench
-BENCH = OMP_NUM_THREADS=1 $(BIN)/topshap bench
+BENCH = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/topshap-bench
 FOLDERS = $(if $(GAMES),--games $(GAMES)) --out $(RESULTS)
-bench-paper: $(VENV)/.test ## the paper's figures and its Table 1, into RESULTS=dir, with GAMES=dir if there are any
+
+confidence: $(VENV)/.bench ## evaluations until confident, with GAMES=dir BASELINES=dir
+	$(BENCH) fixed-confidence --games $(GAMES) --baselines $(BASELINES)
+
+reproduce: $(VENV)/.bench ## the published figures, with GAMES=dir BASELINES=dir
+	$(BENCH) reproduce --games $(GAMES) --baselines $(BASELINES)
+
+bench-paper: $(VENV)/.bench ## the paper's figures and its Table 1, into RESULTS=dir, with GAMES=dir if there are any
 	$(BENCH) paper $(FOLDERS)
 
-bench-race: $(VENV)/.test ## topshap against the published algorithms, shap and shapiq
+bench-race: $(VENV)/.bench ## topshap against the published algorithms, shap and shapiq
 	$(BENCH) race $(FOLDERS)
 
-bench-guarantee: $(VENV)/.test ## how often races that stop by themselves are wrong
+bench-guarantee: $(VENV)/.bench ## how often races that stop by themselves are wrong
 	$(BENCH) guarantee $(FOLDERS)
 
-bench-scale: $(VENV)/.test ## time and memory per access of every algorithm, as players and budgets grow
+bench-scale: $(VENV)/.bench ## time and memory per access of every algorithm, as players and budgets grow
 	$(BENCH) scale --out $(RESULTS)
+
+OLD ?=
+overhead: $(VENV)/.bench ## CPU time per access of every algorithm, next to another version with OLD=its/src
+	$(BENCH) overhead $(if $(OLD),--old $(OLD))
 
 PUBLISHED ?= docs/benchmarks
 publish-benchmarks: ## the reports and figures in RESULTS=dir, onto the site's page of benchmarks
 	mkdir -p $(PUBLISHED)
 	cp $(or $(wildcard $(RESULTS)/*.txt $(RESULTS)/*.png),$(error there are no results in $(RESULTS))) $(PUBLISHED)
 
-high-order: $(VENV)/.test ## odd-gp against boosted trees on high-order games, with GAMES=dir
-	$(BIN)/python benchmarks/tree_surrogates.py --games $(GAMES)
+high-order: $(VENV)/.bench ## odd-gp against boosted trees on high-order games, with GAMES=dir
+	$(BENCH) tree-surrogates --games $(GAMES)
 
-engine: $(VENV)/.test ## speed-up by workers, overhead of the store, memory of a large game
-	$(BIN)/python benchmarks/engine.py
+engine: $(VENV)/.bench ## speed-up by workers, overhead of the store, memory of a large game
+	$(BENCH) engine
 
 $(VENV)/.cluster: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cluster]'
 	touch $@
 
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/evaluation tests/bench tests/test_how_to.py -rA --show-capture=stdout
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/evaluation benchmarks/tests tests/test_how_to.py -rA --show-capture=stdout
 
-large: $(VENV)/.test ## odd-gp against least squares on games of 500 and 1000 players
-	$(BIN)/python benchmarks/large_games.py
+large: $(VENV)/.bench ## odd-gp against least squares on games of 500 and 1000 players
+	$(BENCH) large-games
 
 $(VENV)/.peers: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,peers]'
@@ -119,11 +130,11 @@ heavy: $(VENV)/.heavy ## tests with real text and image models, which take long 
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
 
 TABLES ?= tables
-tables: $(VENV)/.test ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/global_games.py --out $(TABLES)
+tables: $(VENV)/.bench ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
+	$(BENCH) global-games --out $(TABLES)
 
-selection: $(VENV)/.test ## TopKSelector next to SelectKBest and RFE on real data, from OpenML or TOPSHAP_DATASETS=dir
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py
+selection: $(VENV)/.bench ## TopKSelector next to SelectKBest and RFE on real data, from OpenML or TOPSHAP_DATASETS=dir
+	$(BENCH) selection
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site

@@ -6,7 +6,8 @@ are shown below its code; a user who runs it finds the same pictures in the curr
 
 Benchmarks: a section of ``docs/benchmarks.md`` that ends in a line ``<!-- results: NAME -->`` shows
 ``docs/benchmarks/NAME.txt`` as it is, then the figures ``NAME.png`` and ``NAME-*.png``. ``make publish-benchmarks``
-puts them there. Without the file there is no section; a file without a section is an error.
+puts them there. Without the file there is no section; a file without a section is an error. A line
+``<!-- code: PATH -->`` shows a Python file of the repository.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 GALLERY = Path(__file__).parent / "gallery"
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 RESULTS = re.compile(r"^<!-- results: ([a-z-]+) -->$", flags=re.MULTILINE)
+CODE = re.compile(r"^<!-- code: ([\w./-]+\.py) -->$", flags=re.MULTILINE)
 CIRCUMSTANCES = re.compile(r"\d{4}-\d\d-\d\d, Python \d.*, topshap \d.*, \d+ cores")
 """The first line of a report: date, versions and machine."""
 
@@ -49,7 +51,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.src_uri == "gallery/README.md":
         return "\n\n".join([markdown, *_sections])
     if page.file.src_uri == "benchmarks.md":
-        return with_results(markdown, BENCHMARKS)
+        return with_code(with_results(markdown, BENCHMARKS))
     return markdown
 
 
@@ -107,6 +109,12 @@ def with_results(markdown: str, folder: Path) -> str:
     if left:
         raise RuntimeError(f"no section of benchmarks.md shows {', '.join(sorted(path.name for path in left))}")
     return "".join(shown)
+
+
+def with_code(markdown: str) -> str:
+    """Return a page with the Python files that it names."""
+    root = Path(__file__).parent.parent
+    return CODE.sub(lambda found: fenced((root / found[1]).read_text(encoding="utf-8"), "python"), markdown)
 
 
 def fenced(text: str, language: str) -> str:

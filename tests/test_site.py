@@ -7,17 +7,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from topshap.bench.summary import circumstances
+from topshap_bench.summary import circumstances
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 PAGE = (DOCS / "benchmarks.md").read_text(encoding="utf-8").rpartition("---\n\n")[2]
 COMMANDS = {
-    "race": "topshap bench race",
-    "confidence": "python benchmarks/fixed_confidence.py",
-    "guarantee": "topshap bench guarantee",
-    "paper": "topshap bench paper",
-    "scale": "topshap bench scale",
+    "race": "topshap-bench race",
+    "confidence": "topshap-bench fixed-confidence",
+    "guarantee": "topshap-bench guarantee",
+    "paper": "topshap-bench paper",
+    "scale": "topshap-bench scale",
+    "overhead": "topshap-bench overhead",
 }
+WITHOUT_RESULTS = ["Race an algorithm of your own"]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,7 @@ def headings(markdown):
 
 def test_without_results_there_are_no_sections(hooks, tmp_path):
     page = hooks.with_results(PAGE, tmp_path / "nothing")
-    assert headings(page) == []
+    assert headings(page) == WITHOUT_RESULTS
     assert page.startswith("# Benchmarks\n")
 
 
@@ -62,7 +65,7 @@ def test_a_section_shows_its_report_as_it_is_and_all_its_figures(hooks, results,
     assert f"```text\n{circumstances()}\n\n{text}\n```" in page
     assert sorted(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == sorted(figures)
     assert COMMANDS[name] in page
-    assert len(headings(page.replace(text, ""))) == 1
+    assert len(headings(page.replace(text, ""))) == 1 + len(WITHOUT_RESULTS)
 
 
 def test_sections_come_in_the_order_of_the_page(hooks, results):
@@ -102,7 +105,13 @@ def test_everything_that_is_published_is_on_the_page(hooks):
 
 def test_every_benchmark_has_a_section_that_says_what_was_run(hooks):
     assert hooks.RESULTS.findall(PAGE) == list(COMMANDS)
-    assert len(headings(PAGE)) == len(COMMANDS)
+    assert len(headings(PAGE)) == len(COMMANDS) + len(WITHOUT_RESULTS)
+
+
+def test_the_example_of_an_algorithm_is_shown(hooks):
+    page = hooks.with_code(PAGE)
+    for name in ("my_algorithm.py", "my_games.py"):
+        assert (ROOT / "benchmarks" / "examples" / name).read_text(encoding="utf-8").rstrip() in page
 
 
 def test_a_script_is_run_in_a_folder_of_its_own_and_its_pictures_are_kept(hooks, tmp_path, monkeypatch):

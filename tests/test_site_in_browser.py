@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from topshap.bench import race, synthetic
+from topshap_bench import race, synthetic
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +43,7 @@ def site(tmp_path_factory):
     """Build the site and serve it; return its address."""
     pytest.importorskip("mkdocs", reason="mkdocs is in the extra 'docs'")
     folder = tmp_path_factory.mktemp("site")
-    for name in ("docs", "src", "mkdocs.yml"):
+    for name in ("benchmarks", "docs", "src", "mkdocs.yml"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
     published = folder / "docs" / "benchmarks"
     if not list(published.glob("*.txt")):

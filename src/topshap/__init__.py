@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topshap import datasets, games, interop, show
+from topshap import games, interop, show
 from topshap.core import errors, stopping
 from topshap.core.bindings import bind
 from topshap.core.errors import (
@@ -65,7 +65,6 @@ __all__ = [
     "__version__",
     "aidentify",
     "algorithms",
-    "datasets",
     "errors",
     "exact",
     "games",

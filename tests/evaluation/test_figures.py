@@ -1,10 +1,9 @@
-"""The engine's effect and cost; benchmarks/engine.py prints the figures."""
+"""The engine's effect and cost; topshap-bench engine prints the figures."""
 
 import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 import topshap
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "engine.py"
+BENCHMARK = [sys.executable, "-m", "topshap_bench", "engine"]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -46,7 +45,7 @@ def test_known_coalitions_are_answered_without_calling_the_game(counted):
 
 @pytest.mark.cluster
 def test_two_thousand_players_and_forty_thousand_coalitions_fit_into_memory():
-    command = [sys.executable, BENCHMARK, "large", "--algorithm", "cmcs"]
+    command = [*BENCHMARK, "large", "--algorithm", "cmcs"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(printed)
     assert float(re.search(r"peak memory ([\d.]+) GB", printed)[1]) < 1.5
@@ -54,6 +53,6 @@ def test_two_thousand_players_and_forty_thousand_coalitions_fit_into_memory():
 
 @pytest.mark.cluster
 def test_two_processes_bring_a_speed_up():
-    printed = subprocess.run([sys.executable, BENCHMARK, "workers"], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run([*BENCHMARK, "workers"], check=True, capture_output=True, text=True).stdout
     print(printed)
     assert float(re.search(r"speed-up with two workers: ([\d.]+)", printed)[1]) > 1.3

@@ -1,4 +1,4 @@
-"""How often races that stop by themselves are wrong: a small slice of what `topshap bench guarantee` prints.
+"""How often races that stop by themselves are wrong: a small slice of the report of `topshap-bench guarantee`.
 
 All seeds are fixed. With delta = 0.1 and 16 runs a rule that is just right is wrong 1.6 times on average, and more than
 5 times with a probability of 0.3%; those tested here are meant to be cautious.
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import topshap
-from topshap.bench.hard import KINDS, K, hard_game
 from topshap.games import UnanimityGame
 from topshap.reference.metrics import inclusion_exclusion_error
+from topshap_bench.adversarial import KINDS, K, adversarial_game
 
 DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 
@@ -20,7 +20,7 @@ DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 def test_it_is_wrong_at_most_as_often_as_delta_says(algorithm, kind):
     wrong = 0
     for seed in range(RUNS):
-        game = hard_game(kind, seed, n_players=8)
+        game = adversarial_game(kind, seed, n_players=8)
         exact = game.shapley_values()
         epsilon = 0.002 * float(np.ptp(exact))
         top = topshap.identify(game, k=K, epsilon=epsilon, delta=DELTA, algorithm=algorithm, random_state=seed)

@@ -1,14 +1,11 @@
 """What the published comparison says, checked on a game made here: regression on subsets of the diabetes features.
 
-`benchmarks/reproduce.py` makes the same comparison with the published games. Every statement below is about means over
+`topshap-bench reproduce` makes the same comparison with the published games. Every statement below is about means over
 seeded runs; differences are stated in their standard errors.
 """
 
-import importlib.util
-import sys
 from functools import cache
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,23 +13,12 @@ import pytest
 from topshap.core.tables import coalition_sizes
 from topshap.games import TableGame, per_coalition
 from topshap.reference.exact import value_table
+from topshap_bench import reproduce
 
 EPSILON, DELTA = 0.015, 0.05
 NEIGHBOURS = 20
 RUNS = {None: 60, 250: 600, 500: 160}
 """How many runs there are for each budget, None for races that stop by themselves."""
-
-
-def load_reproduce():
-    path = Path(__file__).parents[2] / "benchmarks" / "reproduce.py"
-    spec = importlib.util.spec_from_file_location("reproduce", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reproduce"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-reproduce = load_reproduce()
 
 
 @cache
@@ -55,8 +41,8 @@ def diabetes_game():
 
 @cache
 def outcomes(algorithm, k, budget):
-    game, cell = diabetes_game(), reproduce.Cell("diabetes", algorithm, k, budget)
-    return [reproduce.run(game, cell, seed=seed, epsilon=EPSILON, delta=DELTA) for seed in range(RUNS[budget])]
+    game, setting = diabetes_game(), reproduce.Setting("diabetes", algorithm, k, budget)
+    return [reproduce.run(game, setting, seed=seed, epsilon=EPSILON, delta=DELTA) for seed in range(RUNS[budget])]
 
 
 def mean(algorithm, figure, k, budget=None):

@@ -20,20 +20,20 @@ For a fixed confidence
 
 Measurements
 ------------
-``benchmarks/fixed_budget.py --runs 20`` (2): on 33 complete games, half of those there are, with budgets from 50 to
+``topshap-bench fixed-budget --runs 20`` (2): on 33 complete games, half of those there are, with budgets from 50 to
 2000 and k = 1, 3, 5, 7, `odd-gp` has 0.24 of the error of `kernelshap`, 0.31 of that of `greedy-cmcs` and 0.10 of that
 of `stratified-svarm` (geometric means over games and budgets); 0.37 of that of the one of them that did best on a game
 and budget, 0.34 if that one is chosen by half of the runs and measured in the others (0.32 and 0.31 with one ratio a
 game, of the errors averaged over budgets); and in no family and budget more than `kernelshap`.
 
-``benchmarks/large_games.py`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations each, 0.2 of the
+``topshap-bench large-games`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations each, 0.2 of the
 error of least squares with leverage scores, as a geometric mean over kinds of games; 0.8 to 0.9 on the least smooth
 kinds. With 1000 players and 10,000 evaluations it takes about half a minute and 0.9 GB; both grow with the square of
 the evaluations.
 
-``benchmarks/fixed_confidence.py`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
+``topshap-bench fixed-confidence`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
 delta = 0.01, `odd-gp@k` takes 16.1 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.
-``benchmarks/large_confidence.py`` (5): in sums of unanimity games of 30 to 300 players and models of 30 and 50
+``topshap-bench large-confidence`` (5): in sums of unanimity games of 30 to 300 players and models of 30 and 50
 features, `odd-gp@k` takes 2.2 to 15.0 times fewer evaluations than `cmcs@k`.
 """
 

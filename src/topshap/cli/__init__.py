@@ -20,7 +20,6 @@ MODULES = [
     "topshap.cli.select",
     "topshap.cli.explain",
     "topshap.cli.identify",
-    "topshap.cli.bench",
     "topshap.cli.show",
     "topshap.cli.store",
 ]

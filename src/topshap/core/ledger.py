@@ -1,9 +1,9 @@
 """The ledger: the values that have been paid for, and the budget they took.
 
 Nothing is evaluated twice: a coalition whose value is in the ledger is answered from it. The *cost* of a repeated
-access depends on the counting. ``"distinct"`` charges a coalition once, as a user pays for it. ``"calls"`` charges every
-access, as published comparisons do, except those to the empty and the grand coalition, which every algorithm knows from
-the start.
+access depends on the counting. ``"distinct"`` charges a coalition once, as a user pays for it. ``"calls"`` charges
+every access, as published comparisons do, except those to the empty and the grand coalition, which every algorithm
+knows from the start.
 
 If the values of a game vary from call to call, every access is a new evaluation that is paid for, and nothing is kept.
 """

@@ -1,0 +1,34 @@
+"""The command ``topshap-bench``: experiments, whose results can be resumed, and measurements that print a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from topshap.core.errors import TopshapError
+from topshap_bench.cli import experiments, measurements
+
+
+def build() -> typer.Typer:
+    """Return the command with all its subcommands."""
+    app = typer.Typer(
+        name="topshap-bench",
+        help="Benchmarks of top-k Shapley identification: experiments that can be resumed, and measurements.",
+        no_args_is_help=True,
+        add_completion=False,
+    )
+    for command in (*experiments.COMMANDS, *measurements.COMMANDS):
+        app.command(command.__name__.replace("_", "-"))(command)
+    return app
+
+
+def main() -> None:
+    """Run the command; errors about parameters and files are one line, with exit code 1."""
+    sys.path.insert(0, str(Path.cwd()))  # for algorithms given as "module:Class"
+    try:
+        build()()
+    except (TopshapError, ImportError, OSError) as error:
+        sys.stderr.write(f"Error: {error}\n")
+        sys.exit(1)

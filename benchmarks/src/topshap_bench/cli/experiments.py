@@ -1,0 +1,179 @@
+"""Experiments: they write a results file, a report and figures into a folder, and can be resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import topshap_bench as bench
+from topshap.core.errors import ParameterError
+from topshap_bench.cli.options import OUT, Algorithms, Budgets, Games, Jobs, Ks, Out, Quick, Seed, given, say_where
+from topshap_bench.parallel import one_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topshap_bench import Source
+
+PER_FAMILY_IN_QUICK = 3
+
+
+def race(
+    games: Games = None,
+    algorithm: Algorithms = None,
+    budget: Budgets = None,
+    k: Ks = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Runs of every combination: by default 10, and 2 with --quick.")
+    ] = None,
+    unseen: Annotated[
+        bool, typer.Option("--unseen", help="Leave out published tables that odd-gp was tuned on.")
+    ] = False,
+    out: Out = OUT,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    seed: Seed = 0,
+) -> None:
+    """Race odd-gp against other algorithms at equal distinct evaluations.
+
+    By default it races against all algorithms of topshap, shap and shapiq. An algorithm of your own is a subclass of
+    topshap.algorithms.Algorithm in a module that can be imported from the current directory.
+
+    For example: topshap-bench race --quick --games games --out results
+    """
+    from topshap_bench.race import race as run_race
+
+    options: dict[str, Any] = {"budgets": (100, 500), "ks": (3,), "runs": 2} if quick else {"runs": 10}
+    options |= given(algorithms=algorithm, budgets=budget, ks=k, runs=runs)
+    sources = _sources(games, out, jobs, quick=quick, synthetic=True, unseen=unseen)
+    done = run_race(sources, out, **options, **_how(jobs, seed))
+    say_where(done.text, out, "race.csv", "race.txt", "race.png")
+
+
+def guarantee(
+    games: Games = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="A kind of adversarial game, all by default; can be repeated.")
+    ] = None,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="ALGORITHM:GUARANTEE, for example swap@k:exact; can be repeated.")
+    ] = None,
+    promised: Annotated[bool, typer.Option("--promised", help="Only rules with a guarantee.")] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each of 50 games: by default 20; 2 of 5 with --quick.")
+    ] = None,
+    out: Out = OUT,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    seed: Seed = 0,
+) -> None:
+    """Count how often races that stop by themselves are wrong, on real and on adversarial games.
+
+    The exit code is 1 if a rule with a guarantee fails significantly more often than allowed.
+
+    For example: topshap-bench guarantee --quick --promised --out results
+    """
+    from topshap_bench import guarantee as module
+
+    options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "runs": 2} if quick else {"runs": 20}
+    rules: Sequence[tuple[str, str]] | None = module.PROMISED if promised else None
+    if rule:
+        rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
+    options |= given(kinds=kind, rules=rules, runs=runs)
+    done = module.guarantee(_sources(games, out, jobs, quick=quick), out, **options, **_how(jobs, seed))
+    say_where(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
+    if not done.kept:
+        raise typer.Exit(1)
+
+
+def paper(
+    games: Games = None,
+    parts: Annotated[
+        str, typer.Option(help="The parts, by their letters; f is Table 1, b all algorithms at k = 3.")
+    ] = "abcdef",
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs of every setting: by default 100, and 20 with --quick; 1000 in the paper."),
+    ] = None,
+    out: Out = OUT,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    seed: Seed = 0,
+) -> None:
+    """Reproduce the paper's figures and its Table 1, with the published figures next to the measured ones.
+
+    For example: topshap-bench paper --games games --parts bf --runs 1000 --out results
+    """
+    from topshap_bench.paper import paper as run_paper
+
+    options: dict[str, Any] = {"runs": 100}
+    if quick:
+        options = {"budgets": (100, 500, 2000), "ks": (1, 3, 5, 7, 9), "runs": 20, "runs_of_table_1": runs or 10}
+    sources = _sources(games, out, jobs, quick=quick, whole=("global",))
+    done = run_paper(sources, out, parts=parts, **(options | given(runs=runs)), **_how(jobs, seed))
+    say_where(done.text, out, "paper.csv", "paper.txt", *(path.name for path in done.figures))
+
+
+def scale(
+    algorithm: Algorithms = None,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs of which the fastest counts.")] = 3,
+    limit: Annotated[
+        float, typer.Option(min=0.0, help="Runs that are expected to take more seconds are skipped.")
+    ] = 3.0,
+    out: Out = OUT,
+    quick: Quick = False,
+) -> None:
+    """Measure the time and memory per access of the algorithms as players and budgets grow.
+
+    Every measurement is written at once and not repeated.
+
+    For example: topshap-bench scale --quick --out results
+    """
+    from topshap_bench.scaling import scale as run_scale
+
+    options: dict[str, Any] = {}
+    if quick:
+        options = {"players": (10, 30, 100, 300), "budgets": (500, 1000, 2000, 4000)}
+
+    def say(found: Any) -> None:
+        about = f"{found.algorithm}, {found.n_players} players, budget {found.budget}"
+        cost = f"{found.microseconds:.1f} us per access" if found.calls else found.outcome
+        typer.echo(f"{about}: {cost}", err=True)
+
+    done = run_scale(out, runs=runs, limit=limit, progress=say, **options, **given(algorithms=algorithm))
+    say_where(done.text, out, "scale.csv", "scale.txt", "scale.png")
+
+
+COMMANDS = (race, guarantee, paper, scale)
+
+
+def _sources(
+    games: Path | None,
+    out: Path,
+    jobs: int,
+    *,
+    quick: bool,
+    synthetic: bool = False,
+    unseen: bool = False,
+    whole: tuple[str, ...] = (),
+) -> list[Source]:
+    """Return the games of a folder, or games that are made here; if `quick`, a few of each family but those `whole`."""
+    if unseen and games is None:
+        raise ParameterError("--unseen refers to published tables: it needs --games.")
+    if games is not None:
+        sources = bench.from_folder(games, half="judge" if unseen else "all")
+    else:
+        names = ("diabetes",) if quick else ("diabetes", "wine")
+        sources = bench.trained(out / "tables", names, n_jobs=jobs) + (bench.synthetic() if synthetic else [])
+    if not quick:
+        return sources
+    families = {source.family: [other for other in sources if other.family == source.family] for source in sources}
+    most = {family: None if family in whole else PER_FAMILY_IN_QUICK for family in families}
+    return [source for family, members in families.items() for source in members[: most[family]]]
+
+
+def _how(jobs: int, seed: int) -> dict[str, Any]:
+    one_thread()
+    return {"n_jobs": jobs, "seed": seed, "progress": True}

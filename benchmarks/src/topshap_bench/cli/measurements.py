@@ -1,0 +1,251 @@
+"""Measurements: they print a report and keep nothing, apart from trained tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topshap_bench.cli.options import (
+    Algorithms,
+    Baselines,
+    Budgets,
+    Datasets,
+    Delta,
+    Families,
+    Folder,
+    Half,
+    Jobs,
+    Ks,
+    given,
+)
+
+
+def fixed_budget(
+    games: Folder,
+    half: Half = "judge",
+    budget: Budgets = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs for every k; at least 10 in the family 'global'.")] = 3,
+    prototype: Annotated[
+        Path | None, typer.Option(help="A Python file with topk(game, n, budget, k, seed), a further rival.")
+    ] = None,
+    jobs: Jobs = 2,
+) -> None:
+    """Print errors and calibration of odd-gp and three rivals for fixed budgets.
+
+    For example: topshap-bench fixed-budget --games games --half judge --runs 20
+    """
+    from topshap_bench.fixed_budget import fixed_budget as run
+
+    typer.echo(run(games, half=half, runs=runs, prototype=prototype, n_jobs=jobs, **given(budgets=budget)))
+
+
+def fixed_confidence(
+    games: Folder,
+    baselines: Baselines = None,
+    family: Families = None,
+    algorithm: Algorithms = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="The number of players to find.")] = 5,
+    epsilon: Annotated[
+        list[float] | None, typer.Option(help="The allowed error, 0.0005 by default; can be repeated.")
+    ] = None,
+    relative: Annotated[
+        list[float] | None, typer.Option(help="The allowed error as a fraction of v(N) - v(empty); can be repeated.")
+    ] = None,
+    delta: Delta = 0.01,
+    runs: Annotated[int, typer.Option(min=1, help="Runs for every game and algorithm.")] = 100,
+    single_games: Annotated[
+        bool, typer.Option("--single-games", help="Print a line for every game of every family.")
+    ] = False,
+    jobs: Jobs = 2,
+) -> None:
+    """Print the evaluations until confident, and how often the answer is wrong.
+
+    For example: topshap-bench fixed-confidence --games games --relative 0.01 --algorithm odd-gp@k --runs 20
+    """
+    from topshap_bench.fixed_confidence import Terms
+    from topshap_bench.fixed_confidence import fixed_confidence as run
+
+    errors = relative or epsilon or [0.0005]
+    terms = [Terms(k, error, delta, runs, relative=bool(relative)) for error in errors]
+    options = given(families=family, algorithms=algorithm, baselines=baselines)
+    typer.echo(run(games, terms=terms, single_games=single_games, n_jobs=jobs, **options))
+
+
+def reproduce(
+    games: Folder,
+    baselines: Annotated[Path, typer.Option(help="A folder with pac_global.csv and fixed_budget_global.csv.")],
+    part: Annotated[list[str] | None, typer.Option(help="pac or fixed, both by default; can be repeated.")] = None,
+    game: Annotated[list[str] | None, typer.Option(help="A game by name, all by default; can be repeated.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=2, help="Runs per setting; by default 100 for pac, 200 for fixed.")
+    ] = None,
+    jobs: Jobs = 2,
+) -> None:
+    """Print published figures next to those measured here.
+
+    The exit code is 1 if a figure differs for no known reason.
+
+    For example: topshap-bench reproduce --games games --baselines baselines --part pac --runs 10
+    """
+    from topshap_bench.reproduce import reproduce as run
+
+    done = run(games, baselines, n_jobs=jobs, **given(parts=part, games=game, runs=runs))
+    typer.echo(done.text)
+    if not done.explained:
+        raise typer.Exit(1)
+
+
+def large_games(
+    players: Annotated[
+        list[int] | None, typer.Option(min=2, help="A number of players, 500 and 1000 by default; can be repeated.")
+    ] = None,
+    per_player: Annotated[
+        list[int] | None, typer.Option(min=2, help="Evaluations per player, 5 and 10 by default; can be repeated.")
+    ] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="A kind of game, all by default; can be repeated.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Games of every kind.")] = 1,
+) -> None:
+    """Print odd-gp next to least squares on games of many players.
+
+    For example: topshap-bench large-games --players 500 --per-player 5 --kind sparse
+    """
+    from topshap_bench.large_games import large_games as run
+
+    typer.echo(run(seeds=seeds, **given(players=players, per_player=per_player, kinds=kind)))
+
+
+def large_confidence(
+    game: Annotated[
+        list[str] | None, typer.Option(help="unanimity-N or trees-N, for example trees-50; can be repeated.")
+    ] = None,
+    algorithm: Algorithms = None,
+    epsilon: Annotated[
+        float, typer.Option(help="The allowed error as a fraction of the range of the Shapley values.")
+    ] = 0.05,
+    delta: Delta = 0.05,
+    runs: Annotated[int, typer.Option(min=1, help="Runs for every game and algorithm.")] = 20,
+    jobs: Jobs = 2,
+) -> None:
+    """Print the evaluations until confident in games of many players.
+
+    For example: topshap-bench large-confidence --game trees-50 --algorithm odd-gp@k --algorithm cmcs@k --runs 10
+    """
+    from topshap_bench.fixed_confidence import Terms
+    from topshap_bench.large_confidence import large_confidence as run
+
+    terms = Terms(epsilon=epsilon, delta=delta, runs=runs)
+    typer.echo(run(terms=terms, n_jobs=jobs, **given(games=game, algorithms=algorithm)))
+
+
+def tree_surrogates(
+    games: Folder,
+    family: Families = None,
+    half: Half = "judge",
+    budget: Budgets = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="sklearn, lightgbm or xgboost, sklearn by default; can be repeated.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs for every k.")] = 3,
+    jobs: Jobs = 1,
+) -> None:
+    """Print odd-gp next to boosted trees on games with high-order interactions.
+
+    For example: topshap-bench tree-surrogates --games games --model sklearn --model lightgbm
+    """
+    from topshap_bench.tree_surrogates import tree_surrogates as run
+
+    options = given(families=family, budgets=budget, models=model)
+    typer.echo(run(games, half=half, runs=runs, n_jobs=jobs, **options))
+
+
+def engine(
+    what: Annotated[
+        list[str] | None, typer.Argument(help="workers, store, known, memory or threads; all of them by default.")
+    ] = None,
+    algorithm: Annotated[str, typer.Option(hidden=True, help="The algorithm of the large run.")] = "cmcs",
+) -> None:
+    """Print speed-up by workers, cost of the store and of known coalitions, memory of large games, effect of threads.
+
+    For example: topshap-bench engine known store
+    """
+    from topshap_bench.engine import MEASUREMENTS, measure
+
+    for name in what or MEASUREMENTS:
+        for line in measure(name, algorithm):
+            typer.echo(line)
+
+
+def global_games(
+    out: Annotated[Path, typer.Option(help="The folder of the tables.")],
+    game: Annotated[
+        list[str] | None, typer.Option(help="A dataset, diabetes and wine by default; can be repeated.")
+    ] = None,
+    folder: Datasets = None,
+    published: Annotated[Path | None, typer.Option(help="A folder with published tables to compare with.")] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="The number of features to find.")] = 3,
+    jobs: Jobs = -1,
+) -> None:
+    """Train the complete tables of the paper's global games, and print the top k in them.
+
+    For example: topshap-bench global-games --out tables --game diabetes
+    """
+    from topshap_bench.global_games import global_games as run
+
+    for text in run(game or ["diabetes", "wine"], out, datasets=folder, published=published, k=k, n_jobs=jobs):
+        typer.echo(text)
+
+
+def selection(
+    data: Annotated[
+        list[str] | None, typer.Option(help="breast-cancer or a dataset, five by default; can be repeated.")
+    ] = None,
+    folder: Datasets = None,
+    splits: Annotated[int, typer.Option(min=1, help="Splits of each dataset.")] = 10,
+    k: Ks = None,
+    jobs: Jobs = -1,
+) -> None:
+    """Print TopKSelector next to SelectKBest and RFE on real data.
+
+    For example: topshap-bench selection --data breast-cancer --splits 2 -k 3
+    """
+    from topshap_bench.selection import selection as run
+
+    typer.echo(run(splits=splits, n_jobs=jobs, **given(data=data, folder=folder, ks=k)))
+
+
+def overhead(
+    old: Annotated[
+        Path | None, typer.Option(help="Another version's source tree, the folder that contains its package topshap.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs of which the fastest counts.")] = 7,
+    algorithm: Algorithms = None,
+) -> None:
+    """Print the CPU time per access of every algorithm through identify, next to shap's KernelExplainer.
+
+    With --old, another version is measured in turns with this one.
+
+    For example: topshap-bench overhead --runs 1 --algorithm cmcs
+    """
+    from topshap_bench.overhead import overhead as run
+    from topshap_bench.overhead import report
+
+    def say(name: str) -> None:
+        typer.echo(f"measuring {name}", err=True)
+
+    typer.echo(report(run(old=old, runs=runs, progress=say, **given(algorithms=algorithm)), runs=runs))
+
+
+COMMANDS = (
+    fixed_budget,
+    fixed_confidence,
+    reproduce,
+    large_games,
+    large_confidence,
+    tree_surrogates,
+    engine,
+    global_games,
+    selection,
+    overhead,
+)

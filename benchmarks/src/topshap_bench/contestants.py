@@ -1,0 +1,118 @@
+"""Algorithms by name: those of topshap, of shap and shapiq, and a researcher's own, given as ``"module:Class"``."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import topshap
+from topshap.algorithms import ALGORITHMS, Algorithm
+from topshap.core.validation import front_door, refuse
+from topshap_bench import external
+
+
+def known() -> list[str]:
+    """Return the names of all algorithms of topshap and of the installed packages.
+
+    Examples
+    --------
+    >>> {"odd-gp", "cmcs", "shap:kernel"} <= set(known())
+    True
+    """
+    return [*ALGORITHMS, *external.available()]
+
+
+@front_door
+def contestant(algorithm: str) -> Any:
+    """Return the algorithm to pass to `topshap.Race`: a name of topshap's, or an object for ``"module:Class"``.
+
+    Parameters
+    ----------
+    algorithm
+        A name in `topshap.algorithms.ALGORITHMS`, ``"auto"``, or an import string ``"module:attribute"``. The
+        attribute is a subclass of `topshap.algorithms.Algorithm`, which is created with its default parameters, or an
+        instance of one.
+
+    Examples
+    --------
+    >>> contestant("cmcs")
+    'cmcs'
+    >>> contestant("topshap.algorithms:CMCS")
+    CMCS()
+    >>> contestant("topshap:identify")
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'algorithm' parameter of contestant must be an import string
+    'module:Class' of a subclass of topshap.algorithms.Algorithm. Got 'topshap:identify' instead.
+    """
+    if algorithm == "auto" or algorithm in ALGORITHMS:
+        return algorithm
+    found = _imported(algorithm)
+    return found() if isinstance(found, type) else found
+
+
+def plans_by_budget(name: str) -> bool:
+    """Return whether an algorithm plans by the budget, so that every budget needs a race of its own.
+
+    Examples
+    --------
+    >>> plans_by_budget("cmcs"), plans_by_budget("kernelshap"), plans_by_budget("topshap.algorithms:CMCS")
+    (False, True, False)
+    """
+    if name == "auto" or name in external.EXTERNAL:
+        return True
+    algorithm = ALGORITHMS[name] if name in ALGORITHMS else _imported(name)
+    return not algorithm.extendable
+
+
+def version_of(name: str) -> str:
+    """Return the package of an algorithm and its version; for an import string, a checksum of the module's file.
+
+    Results in a file are reused only if the version is the same, so an algorithm whose file has changed runs again.
+
+    Examples
+    --------
+    >>> version_of("shap:kernel").startswith("shap ")
+    True
+    """
+    if name in external.EXTERNAL:
+        return external.version_of(name)
+    ours = f"topshap {topshap.__version__}"
+    if name == "auto" or name in ALGORITHMS:
+        return ours
+    return f"{name.partition(':')[0]} {_checksum(name)}, {ours}"
+
+
+@cache
+def _imported(name: str) -> Any:
+    """Return the class or instance that an import string names."""
+    must_be = "an import string 'module:Class' of a subclass of topshap.algorithms.Algorithm"
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        names = ", ".join(map(repr, ["auto", *known()]))
+        refuse("algorithm", name, must_be=f"{must_be}, or one of {names}")
+    try:
+        found = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise  # the module exists and lacks another one
+        refuse("algorithm", name, must_be=f"{must_be}, in a module that can be imported from here")
+    except AttributeError:
+        refuse("algorithm", name, must_be=f"{must_be}, and module {module!r} has no {attribute!r}")
+    is_algorithm = isinstance(found, type) and issubclass(found, Algorithm) and not inspect.isabstract(found)
+    if not is_algorithm and not isinstance(found, Algorithm):
+        refuse("algorithm", name, must_be=must_be)
+    return found
+
+
+@cache
+def _checksum(name: str) -> str:
+    """Return the first characters of a checksum of the file that defines the algorithm."""
+    found = _imported(name)
+    file = inspect.getsourcefile(found if isinstance(found, type) else type(found))
+    content = Path(file).read_bytes() if file is not None else b""
+    return hashlib.blake2b(content, digest_size=4).hexdigest()

@@ -1,0 +1,154 @@
+"""CPU time per access of every algorithm through `topshap.identify`, next to shap's KernelExplainer.
+
+The game is a sum of weights, with 14 players, a budget of 2000 and ``counting="calls"``; its own time is negligible. A
+process of its own measures one run after the other (see `topshap_bench.overhead_probe`), and the fastest of several
+seeds counts. With another version's source tree, a second process measures that version, and the two take turns run by
+run, so that the load of the machine affects both alike.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import topshap
+from topshap_bench.summary import as_text, circumstances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+PROBE = Path(__file__).with_name("overhead_probe.py")
+KERNEL_EXPLAINER = "shap:kernel"
+
+
+class Overhead(NamedTuple):
+    """The overhead of one algorithm in microseconds per access, nan if a version does not have it."""
+
+    algorithm: str
+    new: float
+    old: float
+    kernel_explainer: float
+
+    @property
+    def to_kernel_explainer(self) -> float:
+        """The overhead divided by that of shap's KernelExplainer."""
+        return self.new / self.kernel_explainer
+
+    @property
+    def to_old(self) -> float:
+        """The overhead divided by that of the other version."""
+        return self.new / self.old
+
+
+class Probe:
+    """A process that measures one version of topshap on request.
+
+    Parameters
+    ----------
+    source
+        The folder that contains the package ``topshap``.
+    """
+
+    def __init__(self, source: Path) -> None:
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(  # noqa: S603 - a script of this package
+            [sys.executable, "-P", "-u", PROBE],
+            env=os.environ | one_thread | {"PYTHONPATH": str(source)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        loaded = Path(self._read())
+        if not loaded.is_relative_to(source.resolve()):
+            self.close()
+            raise FileNotFoundError(f"{source} does not contain the package topshap: {loaded} was imported instead")
+        self.algorithms = self._read().split()
+
+    def measure(self, algorithm: str, seed: int) -> float:
+        """Return the microseconds of CPU time per access of one run, nan for an unknown algorithm."""
+        if algorithm not in self.algorithms:
+            return float("nan")
+        print(algorithm, seed, file=self._process.stdin, flush=True)
+        return float(self._read())
+
+    def close(self) -> None:
+        """End the process."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._process.wait()
+
+    def _read(self) -> str:
+        line = self._process.stdout.readline() if self._process.stdout is not None else ""
+        if not line:
+            raise RuntimeError(f"the process that measures the overhead ended with exit code {self._process.wait()}")
+        return line.strip()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def overhead(
+    *,
+    old: Path | None = None,
+    runs: int = 7,
+    algorithms: Sequence[str] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> list[Overhead]:
+    """Measure the overhead per access of every algorithm.
+
+    Parameters
+    ----------
+    old
+        The source tree of another version, the folder that contains its package ``topshap``; None measures this
+        version only.
+    runs
+        The number of seeds of which the fastest run counts.
+    algorithms
+        Names of algorithms, all by default.
+    progress
+        Called with the name of every algorithm.
+    """
+    with ExitStack() as stack:
+        new = stack.enter_context(Probe(Path(topshap.__file__).parents[1]))
+        other = None if old is None else stack.enter_context(Probe(old))
+        measured = {}
+        for name in new.algorithms:
+            if algorithms is None or name in {*algorithms, KERNEL_EXPLAINER}:
+                if progress is not None:
+                    progress(name)
+                measured[name] = _fastest(name, new, other, runs)
+    reference = measured[KERNEL_EXPLAINER][0] if KERNEL_EXPLAINER in measured else float("nan")
+    return [Overhead(name, ours, theirs, reference) for name, (ours, theirs) in measured.items()]
+
+
+def _fastest(name: str, new: Probe, other: Probe | None, runs: int) -> tuple[float, float]:
+    """Return the fastest run of each version; the two take turns, and each comes first in every second turn."""
+    best = {new: float("inf"), other: float("inf")}
+    for turn in range(runs + 1):
+        for probe in (new, other) if turn % 2 else (other, new):
+            took = float("nan") if probe is None else probe.measure(name, max(turn - 1, 0))
+            if turn > 0:  # the first turn warms up
+                best[probe] = min(took, best[probe])
+    return best[new], best[other]
+
+
+def report(measured: Sequence[Overhead], *, runs: int) -> str:
+    """Return a line per algorithm."""
+    compared = not all(isnan(found.old) for found in measured)
+    columns = ["algorithm", "us/access", "/ KernelExplainer", *(["old us/access", "new / old"] if compared else [])]
+    lines = []
+    for found in measured:
+        line = [found.algorithm, f"{found.new:.2f}", f"{found.to_kernel_explainer:.3f}"]
+        lines.append(line + ([f"{found.old:.2f}", f"{found.to_old:.3f}"] if compared else []))
+    about = f"microseconds of CPU time per access, n=14, budget 2000, counting='calls', fastest of {runs} runs"
+    return f"{circumstances()}\n\n{about}\n{as_text(columns, lines)}"

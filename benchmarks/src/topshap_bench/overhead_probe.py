@@ -1,0 +1,65 @@
+"""A script that measures the overhead of the topshap on its path; `topshap_bench.overhead` runs it in a process.
+
+It uses nothing but `topshap.identify` and `topshap.algorithms.ALGORITHMS`, so that it can measure other versions. It
+prints the path of the package and the names of its algorithms, then reads lines "ALGORITHM SEED" and answers each with
+the microseconds of CPU time per access.
+"""
+
+import gc
+import sys
+import time
+import warnings
+from importlib.util import find_spec
+
+import numpy as np
+
+N_PLAYERS, K, BUDGET = 14, 5, 2000
+KERNEL_EXPLAINER = "shap:kernel"
+WEIGHTS = np.random.default_rng(0).random(N_PLAYERS)
+
+
+def game(coalitions):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - as a user would write it
+    """Return sums of weights."""
+    return coalitions @ WEIGHTS
+
+
+def measure(algorithm: str, seed: int) -> float:
+    """Return the CPU seconds per access of one run."""
+    import topshap  # noqa: PLC0415 - the version on the path
+
+    gc.collect()
+    start = time.process_time()
+    top = topshap.identify(
+        game, N_PLAYERS, K, budget=BUDGET, algorithm=algorithm, counting="calls", random_state=seed, n_jobs=1
+    )
+    return (time.process_time() - start) / top.calls
+
+
+def measure_kernel_explainer(seed: int) -> float:
+    """Return the CPU seconds per access of shap's KernelExplainer, with one background row."""
+    import shap  # type: ignore[import-untyped]  # noqa: PLC0415 - measured only where it is installed
+
+    np.random.seed(seed)  # noqa: NPY002 - the state that shap uses
+    explainer = shap.KernelExplainer(game, np.zeros((1, N_PLAYERS)))
+    gc.collect()
+    start = time.process_time()
+    explainer.shap_values(np.ones((1, N_PLAYERS)), nsamples=BUDGET, silent=True, l1_reg=False)
+    return (time.process_time() - start) / BUDGET
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    import topshap  # noqa: PLC0415 - the version on the path
+
+    warnings.simplefilter("ignore")
+    print(topshap.__file__)
+    print(*([KERNEL_EXPLAINER] if find_spec("shap") else []), *topshap.algorithms.ALGORITHMS)
+    for line in sys.stdin:
+        algorithm, seed = line.split()
+        kernel_explainer = algorithm == KERNEL_EXPLAINER
+        seconds = measure_kernel_explainer(int(seed)) if kernel_explainer else measure(algorithm, int(seed))
+        print(1e6 * seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The work of one worker: run races, read them at the budgets of their settings, and measure the answers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from topshap.core.race import Race
+from topshap.core.validation import check_int
+from topshap.reference import metrics
+from topshap_bench import external
+from topshap_bench.contestants import contestant, version_of
+from topshap_bench.settings import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from topshap.core.typing import Values
+    from topshap_bench.settings import Setting
+    from topshap_bench.sources import OpenedGame, Source
+
+
+def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, list[Setting]]]:
+    """Return the settings of each race, by rising budget.
+
+    Settings that differ only in the budget share a race if the algorithm does not plan by it: the race with the largest
+    budget is read at the smaller ones.
+
+    Examples
+    --------
+    >>> from topshap_bench import Source, fixed_budget_settings
+    >>> games, algorithms = [Source("tie", "0")], ["cmcs", "kernelshap"]
+    >>> pairs = fixed_budget_settings(games, algorithms, ks=[3], budgets=[50, 100], runs=1)
+    >>> [[(setting.algorithm, setting.budget) for setting in race] for _, race in shared_races(pairs)]
+    [[('cmcs', 50), ('cmcs', 100)], [('kernelshap', 50)], [('kernelshap', 100)]]
+    """
+    races: dict[tuple[Source, Setting], list[Setting]] = {}
+    for source, setting in pairs:
+        shared = setting.budget is not None and not setting.plans_by_budget
+        if shared and setting.counting == "distinct":  # a budget for all coalitions starts a race that enumerates them
+            shared = (setting.budget or 0) < 2 ** source.open().game.n_players
+        races.setdefault((source, setting._replace(budget=None) if shared else setting), []).append(setting)
+    return [(source, sorted(race, key=lambda setting: setting.budget or 0)) for (source, _), race in races.items()]
+
+
+def run_chunk(races: Sequence[tuple[Source, Sequence[Setting]]], seed: int) -> list[Row]:
+    """Run some races and return the rows of all their settings."""
+    return [row for source, settings in races for row in run_race(source.open(), settings, seed)]
+
+
+def run_race(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> list[Row]:
+    """Run one race and compare its answers at all its budgets with the exact values."""
+    play = _external_answers if settings[0].algorithm in external.EXTERNAL else _race_answers
+    rows, seconds, start = [], 0.0, time.process_time()
+    for setting, answer in zip(settings, play(opened, settings, seed), strict=True):
+        seconds += time.process_time() - start
+        rows.append(_row(opened, setting, answer, seed, seconds))
+        start = time.process_time()
+    return rows
+
+
+class _Answer(NamedTuple):
+    players: Any
+    estimates: Values | None
+    evaluations: int
+    calls: int
+    stopped: str
+
+
+def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
+    """Yield the answers of a race at each budget."""
+    game, race = opened.game, _race(opened, settings[0], seed)
+    for setting in settings:
+        if setting is not settings[0]:
+            race.extend(setting.budget)  # type: ignore[arg-type]  # races with several settings have budgets
+        while not race.done:  # an oracle would take longer than looking up a few values in a table
+            race.tell(game(race.ask()))
+        top = race.result()
+        yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped)
+
+
+def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
+    options: dict[str, Any] = {}
+    if setting.epsilon is not None:
+        unit = opened.range_of_shapley_values if setting.unit == "range" else 1.0
+        options = {"epsilon": setting.epsilon * unit, "delta": setting.delta, "guarantee": setting.guarantee}
+    if setting.guarantee == "exact":  # the range of the values in a table is known
+        options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
+    return Race(
+        opened.game.n_players,
+        setting.k,
+        budget=setting.budget,
+        algorithm=contestant(setting.algorithm),
+        counting=setting.counting,  # type: ignore[arg-type]  # checked by Race
+        random_state=np.random.default_rng(setting.seeds(seed)),
+        **options,
+    )
+
+
+def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
+    """Yield the answers of an algorithm of another package."""
+    for setting in settings:
+        budget = check_int("budget", setting.budget, low=2)
+        for_estimates, for_ties = setting.seeds(seed).spawn(2)
+        answer = external.estimate(
+            setting.algorithm,
+            opened.game,
+            budget=budget,
+            seed=int(for_estimates.generate_state(1)[0]),
+            counting=setting.counting,  # type: ignore[arg-type]  # checked by the ledger
+        )
+        if answer.estimates is None:
+            yield _Answer(None, None, 0, 0, "refused")
+            continue
+        order = np.random.default_rng(for_ties).permutation(len(answer.estimates))  # ties are broken as in a race
+        players = order[np.argsort(-answer.estimates[order], kind="stable")][: setting.k]
+        yield _Answer(players, answer.estimates, answer.evaluations, answer.calls, "finished")
+
+
+def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
+    exact = opened.exact
+    quality = [float("nan")] * 4
+    if answer.players is not None and answer.estimates is not None:
+        quality = [
+            metrics.binary_precision(exact, answer.players),
+            metrics.ratio_precision(exact, answer.players),
+            metrics.inclusion_exclusion_error(exact, answer.players),
+            metrics.mean_squared_error(exact, answer.estimates),
+        ]
+    return Row(
+        *setting,
+        seed,
+        version_of(setting.algorithm),
+        opened.game.n_players,
+        opened.range_of_shapley_values,
+        answer.stopped,
+        answer.evaluations,
+        answer.calls,
+        seconds,
+        *quality,
+    )

@@ -1,0 +1,133 @@
+"""A setting is one run of one algorithm on one game; a row is a setting with its result.
+
+Settings are plain data. The random numbers of a run depend only on the seed of the experiment and on its setting, so a
+result does not depend on the other runs, their order or the number of workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+
+from topshap_bench.contestants import plans_by_budget
+
+COST = ("evaluations", "calls", "seconds")
+"""The columns of a row with the cost of the run."""
+MEASURES = ("binary_precision", "ratio_precision", "inclusion_exclusion_error", "mean_squared_error")
+"""The columns of a row with the quality of the answer, functions of `topshap.metrics`; nan without an answer."""
+
+
+class Setting(NamedTuple):
+    """One run of one algorithm on one game.
+
+    Examples
+    --------
+    >>> setting = Setting(family="global", game="wine", algorithm="cmcs", k=3, budget=500, run=7)
+    >>> setting.key
+    'global|wine||cmcs|3|500|||||distinct|7'
+    """
+
+    family: str
+    game: str
+    algorithm: str
+    k: int
+    fingerprint: str = ""
+    """The first characters of the game's fingerprint, which tell apart games of the same name."""
+    budget: int | None = None
+    """The budget, None if the race stops by itself."""
+    epsilon: float | None = None
+    """The allowed error of a race that stops by itself, None with a fixed budget."""
+    unit: str = ""
+    """The unit of `epsilon`: ``"value"``, or ``"range"`` for a fraction of the range of the Shapley values."""
+    delta: float | None = None
+    guarantee: str = ""
+    """The guarantee of the rule, ``"asymptotic"``, ``"credible"`` or ``"exact"``; empty with a fixed budget."""
+    counting: str = "distinct"
+    run: int = 0
+    """The number of the repetition."""
+
+    @property
+    def key(self) -> str:
+        """The setting as one line of text."""
+        first = (self.family, self.game, self.fingerprint, self.algorithm, self.k)
+        rest = (self.budget, self.epsilon, self.unit, self.delta, self.guarantee, self.counting, self.run)
+        return "|".join("" if part is None else str(part) for part in (*first, *rest))
+
+    @property
+    def plans_by_budget(self) -> bool:
+        """Whether the algorithm plans by the budget; if not, one race can be read at several budgets.
+
+        Examples
+        --------
+        >>> [Setting("global", "wine", name, k=3).plans_by_budget for name in ("cmcs", "shap:kernel")]
+        [False, True]
+        """
+        return plans_by_budget(self.algorithm)
+
+    def seeds(self, seed: int) -> np.random.SeedSequence:
+        """Return the seed sequence of the run, the same for all budgets if the algorithm does not plan by them.
+
+        Examples
+        --------
+        >>> setting = Setting("global", "wine", "cmcs", k=3, budget=500)
+        >>> a, b = setting.seeds(0), setting._replace(run=1).seeds(0)
+        >>> bool(a.generate_state(1) == b.generate_state(1))
+        False
+        """
+        key = self.key if self.plans_by_budget else self._replace(budget=None).key
+        digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
+        return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
+
+
+class Row(NamedTuple):
+    """A setting with the cost of its run and the quality of the answer: a row of the results file."""
+
+    family: str
+    game: str
+    algorithm: str
+    k: int
+    fingerprint: str
+    budget: int | None
+    epsilon: float | None
+    unit: str
+    delta: float | None
+    guarantee: str
+    counting: str
+    run: int
+    seed: int
+    """The seed of the experiment."""
+    version: str
+    """The package of the algorithm and its version."""
+    n_players: int
+    value_range: float
+    """The range of the exact Shapley values, which makes the errors of different games comparable."""
+    stopped: str
+    """Why the run ended, see `topshap.TopK.stopped`; ``"finished"`` for external algorithms, ``"refused"`` if the
+    algorithm cannot run with this budget."""
+    evaluations: int
+    calls: int
+    seconds: float
+    """CPU time of the run in its process, up to this budget."""
+    binary_precision: float
+    ratio_precision: float
+    inclusion_exclusion_error: float
+    mean_squared_error: float
+
+    @property
+    def setting(self) -> Setting:
+        """The setting of the row."""
+        return Setting(*(getattr(self, name) for name in Setting._fields))
+
+    @property
+    def relative_error(self) -> float:
+        """The inclusion-exclusion error as a fraction of the range of the Shapley values, 0 if all are equal."""
+        return self.inclusion_exclusion_error / self.value_range if self.value_range else 0.0
+
+    @property
+    def allowed_error(self) -> float:
+        """The `epsilon` of a race that stops by itself, in the unit of the values."""
+        if self.epsilon is None:
+            return float("nan")
+        return self.epsilon * (self.value_range if self.unit == "range" else 1.0)

@@ -1,0 +1,63 @@
+"""topshap-bench: the commands find their games, write their files and print where they are."""
+
+import pytest
+from typer.testing import CliRunner
+
+from topshap_bench import cli, guarantee, race
+from topshap_bench.adversarial import adversarial_game
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "games" / "global").mkdir(parents=True)
+    adversarial_game("near-tie", 0).save(tmp_path / "games" / "global" / "wine.npz")
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.build(), list(map(str, arguments)), catch_exceptions=False)
+
+
+def bench(command, folder, *more):
+    out = folder / "out"
+    result = run(command, "--quick", "--games", folder / "games", "--out", out, "--jobs", 1, "--runs", 1, *more)
+    assert f"are in {out.resolve()}" in result.output
+    return result, {path.name for path in out.iterdir()}
+
+
+def test_race(folder, monkeypatch):
+    monkeypatch.setattr(race, "rivals", lambda: ["cmcs", "shapiq:svarm"])
+    result, files = bench("race", folder)
+    assert result.exit_code == 0
+    assert "shapiq:svarm" in result.output
+    assert files == {"race.csv", "race.txt", "race.png"}
+
+
+@pytest.mark.parametrize(("broken", "code"), [(False, 0), (True, 1)])
+def test_guarantee(folder, monkeypatch, broken, code):
+    monkeypatch.setattr(guarantee, "failed", lambda row: broken)
+    result, files = bench("guarantee", folder, "--kind", "voting", "--rule", "odd-gp@k:asymptotic")
+    assert result.exit_code == code
+    assert files == {"guarantee.csv", "guarantee.txt", "guarantee.png"}
+
+
+def test_only_rules_that_promise_something(folder, monkeypatch):
+    monkeypatch.setattr(guarantee, "PROMISED", (("odd-gp@k", "asymptotic"),))
+    result, _ = bench("guarantee", folder, "--kind", "voting", "--promised")
+    assert result.exit_code == 0
+    assert "odd-gp@k asymptotic" in result.output
+    assert "credible" not in result.output
+
+
+def test_paper(folder):
+    result, files = bench("paper", folder)
+    assert result.exit_code == 0
+    assert {"paper.csv", "paper.txt", "paper-a.png", "paper-b.png", "paper-d.png", "paper-e-global.png"} == files
+    assert "Table 1" in result.output
+
+
+def test_scale(tmp_path):
+    result = run("scale", "--quick", "--runs", 1, "--algorithm", "cmcs", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"scale.csv", "scale.txt", "scale.png"}
+    assert "claimed" in result.output
