@@ -1,7 +1,7 @@
-"""A regression that takes out of the units of a pair what the company's members explain.
+"""Regression adjustment: comparisons corrected for the players that their background sets happen to contain.
 
-How much better i does than j depends on who else is there. Since everybody is in the same known part of all companies
-of a size, a sample in which some were there too often can be corrected by what they were seen to do.
+How far i is ahead of j depends on the other players in S. Each of them is in a known fraction of all sets of a size, so
+a sample that contains some of them too often can be corrected by their estimated effects.
 """
 
 from __future__ import annotations
@@ -17,72 +17,72 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Coalitions, Matrix, Values
 
-LEAST_FREEDOM = 12
+MIN_FREEDOM = 12
 """With fewer degrees of freedom there is no regression."""
-MOST_PARAMETERS = 1.0 / 3.0
-"""The largest part of the degrees of freedom that a regression may use."""
+MAX_PARAMETERS = 1.0 / 3.0
+"""The largest fraction of the degrees of freedom that a regression may use."""
 PENALTIES = 10.0 ** np.arange(-2.0, 2.0, 0.5)
-"""How strongly coefficients are shrunk, in units of the largest eigenvalue."""
+"""Candidate ridge penalties, relative to the largest eigenvalue."""
 
 
 class Adjusted(NamedTuple):
-    """Stratum means corrected for who was there, and what is left of the sums of squares."""
+    """Adjusted stratum means, residual sums of squares and the effective number of parameters."""
 
     means: Values
     squares: Values
     parameters: float
 
 
-def adjusted_for_company(
-    units: Values, strata: NDArray[np.intp], members: Coalitions, sizes: list[range]
+def adjusted_for_background(
+    comparisons: Values, strata: NDArray[np.intp], members: Coalitions, sizes: list[range]
 ) -> Adjusted | None:
-    """Return the units' stratum means and sums of squares after a regression on the members of their companies.
+    """Return stratum means and sums of squares after a regression of comparisons on the members of S.
 
     Parameters
     ----------
-    units, strata
-        v(S + i) - v(S + j) of each unit, and the stratum it belongs to.
+    comparisons, strata
+        v(S + i) - v(S + j) for each background set S, and its stratum.
     members
-        Which of the n - 2 other players are in S, a row a unit.
+        Whether each of the n - 2 other players is in S, one set per row.
     sizes
         The sizes of S in each stratum.
 
     Returns
     -------
     Adjusted | None
-        None where the regression explains too little to be worth its parameters, or there are too few units.
+        None where the regression explains too little to be worth its parameters, or there are too few comparisons.
 
     Notes
     -----
-    Membership x_l, and how its effect changes with the size of S, x_l (2 s / (n - 2) - 1), both around their means in
-    the stratum, enter a ridge regression; generalised cross-validation chooses the penalty. With e effective parameters
-    of f degrees of freedom the sums of squares are multiplied by f / (f - e), since the fit has seen them, and by
-    1 + e / f, since the coefficients are estimated too.
+    The regressors of the ridge regression are membership x_l and its interaction with the size of S,
+    x_l (2 s / (n - 2) - 1), both centred in each stratum. Generalised cross-validation chooses the penalty. With e
+    effective parameters and f degrees of freedom the sums of squares are multiplied by f / (f - e), to correct for the
+    fit, and by 1 + e / f, for the uncertainty of the coefficients.
 
     Examples
     --------
-    A unit is worth 1 more if player 0 is there, which is so in half of all companies but in three of these four.
+    Comparisons are higher by 1 with player 0 in S, which is in half of all sets but in three of these four.
 
     >>> members = np.tile([[True, False], [True, False], [True, False], [False, True]], (10, 1))
-    >>> units = members[:, 0] + 0.01 * np.random.default_rng(0).normal(size=40)
-    >>> found = adjusted_for_company(units, np.zeros(40, dtype=int), members, [range(1, 2)])
-    >>> float(units.mean().round(2)), found.means.round(2)
+    >>> comparisons = members[:, 0] + 0.01 * np.random.default_rng(0).normal(size=40)
+    >>> adjusted = adjusted_for_background(comparisons, np.zeros(40, dtype=int), members, [range(1, 2)])
+    >>> float(comparisons.mean().round(2)), adjusted.means.round(2)
     (0.75, array([0.5]))
     """
     counts = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
     freedom = float(np.maximum(counts - 1.0, 0.0).sum())
-    if freedom < LEAST_FREEDOM:
+    if freedom < MIN_FREEDOM:
         return None
     x = _features(members)
-    centred, means = _within(np.column_stack([x, units]), strata, counts)
+    centred, means = _within(np.column_stack([x, comparisons]), strata, counts)
     x, y = centred[:, :-1], centred[:, -1]
     total = float(y @ y)
     if total == 0.0:
         return None
     coefficients, parameters = _ridge(x, y, freedom)
-    left = y - x @ coefficients
-    seen = np.bincount(strata, weights=left**2, minlength=len(sizes)).astype(np.float64)
-    squares = seen * (freedom / (freedom - parameters) * (1.0 + parameters / freedom))
+    residuals = y - x @ coefficients
+    fitted = np.bincount(strata, weights=residuals**2, minlength=len(sizes)).astype(np.float64)
+    squares = fitted * (freedom / (freedom - parameters) * (1.0 + parameters / freedom))
     if squares.sum() >= total:
         return None
     expected = _expected_features(tuple(sizes), members.shape[1])
@@ -91,6 +91,7 @@ def adjusted_for_company(
 
 
 def _features(members: Coalitions) -> Matrix:
+    """Return membership, and its interaction with the size of the background set."""
     others = members.shape[1]
     share = members.sum(axis=1, keepdims=True) / others
     return np.concatenate([members, members * (2.0 * share - 1.0)], axis=1)
@@ -98,7 +99,7 @@ def _features(members: Coalitions) -> Matrix:
 
 @lru_cache(maxsize=16)
 def _expected_features(sizes: tuple[range, ...], others: int) -> Matrix:
-    """Return the mean of the features over all companies of each stratum."""
+    """Return the mean of the features over all background sets of each stratum."""
     rows = []
     for block in sizes:
         share = np.array(block) / others
@@ -107,7 +108,7 @@ def _expected_features(sizes: tuple[range, ...], others: int) -> Matrix:
 
 
 def _within(rows: Matrix, strata: NDArray[np.intp], counts: Values) -> tuple[Matrix, Matrix]:
-    """Return the rows around the mean of their stratum, and these means."""
+    """Return the rows centred in their strata, and the stratum means."""
     means = np.zeros((len(counts), rows.shape[1]))
     np.add.at(means, strata, rows)
     means /= np.maximum(counts, 1.0)[:, None]
@@ -115,7 +116,7 @@ def _within(rows: Matrix, strata: NDArray[np.intp], counts: Values) -> tuple[Mat
 
 
 def _ridge(x: Matrix, y: Values, freedom: float) -> tuple[Values, float]:
-    """Return the coefficients of the penalty with the least cross-validated error, and its effective parameters."""
+    """Return coefficients and effective parameters for the penalty with the lowest cross-validated error."""
     eigenvalues, vectors = linalg.eigh(x.T @ x)
     eigenvalues = np.maximum(eigenvalues, 0.0)
     if eigenvalues[-1] == 0.0:
@@ -125,7 +126,7 @@ def _ridge(x: Matrix, y: Values, freedom: float) -> tuple[Values, float]:
     parameters = (eigenvalues / damped).sum(axis=1)
     slopes = along / damped
     left = y @ y - (2.0 * along * slopes - eigenvalues * slopes**2).sum(axis=1)
-    affordable = parameters <= MOST_PARAMETERS * freedom
+    affordable = parameters <= MAX_PARAMETERS * freedom
     if not affordable.any():
         return np.zeros(x.shape[1]), 0.0
     error = np.where(affordable, left / (freedom - np.minimum(parameters, 0.9 * freedom)) ** 2, np.inf)

@@ -1,54 +1,56 @@
-"""swap@k: players compared by swapping them, until the border of the top k is certain."""
+"""swap@k: which pair of players gets more comparisons, and in which strata."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from topshap.algorithms.legacy import as_rounds
-from topshap.algorithms.swap.samples import Plan, SwapUnits
+from topshap.algorithms.swap.samples import Samples
 from topshap.algorithms.swap.standing import SwapStanding
-from topshap.core.algorithm import Algorithm, Problem, Rounds
+from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.stopping import SeparatedBorder
 from topshap.core.validation import check_int, front_door
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.algorithms.swap.samples import Comparisons, Key
     from topshap.core.stopping import Guarantee, StoppingRule
     from topshap.core.typing import Values
     from topshap.statistics.ranking import RankBy
 
-LEAST_UNITS, MORE_UNITS = 4, 0.1
-"""A pair that is looked at again gets at least so many units, or this part of those it has."""
+MIN_COMPARISONS, MORE_COMPARISONS = 4, 0.1
+"""A selected pair gets at least this many new comparisons, or this fraction of those it has."""
 LOOK_AHEAD = 8
-"""How many of its next units say what a stratum costs."""
-LEAST_COST = 0.02
-"""A unit that takes no evaluation at all counts as this many."""
+"""The cost of a stratum is the mean number of evaluations of this many of its next comparisons."""
+MIN_COST = 0.02
+"""The cost of a comparison that takes no evaluation."""
 BATCH_PER_PLAYER = 1.0 / 8.0
-"""Games of many players ask for at least so many evaluations at once, per player."""
+"""The smallest batch of a game with many players, in evaluations per player."""
 DELTA = 0.05
-"""The delta by which evaluations are shared out in a race for a fixed budget."""
+"""The delta that guides a race for a fixed budget."""
 
 
 @front_door
 class SwapAtK(Algorithm[SwapStanding]):
-    """Compares players by swapping them in the same company, most where the border of the top k is in doubt.
+    """Compares players by swapping them against the same background set, mostly next to the border of the top k.
 
-    Whether i beats j needs neither of their values: phi_i - phi_j is the mean over sizes s of the mean over sets S of
-    size s without both of v(S + i) - v(S + j). Both are seen in the very same company, which takes two evaluations and
-    varies far less than two marginal contributions. The sets of each size stand in one random order for all pairs,
-    so that pairs share evaluations; a pair that has gone through all of its sets is certain.
+    Whether i beats j does not require their values: phi_i - phi_j is the mean over sizes s of the mean over sets S of
+    size s without i and j of v(S + i) - v(S + j). Such a comparison takes two evaluations and varies far less than two
+    marginal contributions, since both players meet the same set. The sets of each size have one random order for all
+    pairs, so that pairs share evaluations; a pair that has gone through all of its sets is certain.
 
-    After a first comparison of everybody, the pair across the border with the lowest lower bound gets more units, in
-    the strata where its variance falls most for a new evaluation. The bounds are an asymptotic confidence sequence at
-    the level delta / (k (n - k)), with Student's quantiles and variances that no row of equal units brings to zero:
-    pairs and looks are paid for. With the guarantee ``"exact"`` they are an empirical Bernstein confidence sequence
-    without replacement, which needs the `value_range` and has no asymptotics.
+    After a first comparison of all players, the pair across the border with the lowest lower bound gets more
+    comparisons, in the strata where they reduce its variance most per evaluation. The bounds are an asymptotic
+    confidence sequence at level delta / (k (n - k)), which holds for all pairs and at all times together; it uses
+    Student's quantiles and variances that stay positive when all comparisons are equal. With the guarantee ``"exact"``
+    the bounds are an empirical Bernstein confidence sequence without replacement, which requires `value_range` and is
+    not asymptotic.
 
-    A jump that occurs in very few coalitions, and is larger than any that was seen, defeats the asymptotic bounds, as
-    it does everything that samples.
+    A jump that occurs in very few coalitions and is larger than any observed one defeats the asymptotic bounds, as it
+    does for every algorithm that samples.
 
     Overhead per evaluation: O(k (n - k) + n^2), the latter from a system of n equations that is solved once for every
     n / 8 evaluations or more.
@@ -56,8 +58,8 @@ class SwapAtK(Algorithm[SwapStanding]):
     Parameters
     ----------
     min_batch
-        The least number of evaluations in a batch, so that workers are kept busy; fewer only where the next units of
-        all pairs in doubt take fewer.
+        The smallest number of evaluations in a batch, to keep workers busy; batches are smaller only if the next
+        comparisons of all undecided pairs take fewer evaluations.
 
     Examples
     --------
@@ -77,11 +79,11 @@ class SwapAtK(Algorithm[SwapStanding]):
 
     def standing(self, problem: Problem) -> SwapStanding:
         """Return the standing at the start of a race."""
-        # If everybody is asked for there is no border; telling one half from the other compares all.
+        # With k = n there is no border; separating the upper half from the lower one compares all players.
         border = problem.k if problem.k < problem.n else problem.n // 2
-        pairs = max(1, border * (problem.n - border))
+        level = (problem.delta or DELTA) / max(1, border * (problem.n - border))
         exact = problem.guarantee == "exact"
-        return SwapStanding(problem.tie_order, problem.gain, border, (problem.delta or DELTA) / pairs, exact=exact)
+        return SwapStanding(problem.tie_order, problem.gain, border, level, exact=exact, rank_by=problem.rank_by)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule by which a race stops by itself."""
@@ -90,66 +92,90 @@ class SwapAtK(Algorithm[SwapStanding]):
         return SeparatedBorder(problem.epsilon, problem.guarantee)
 
     def rounds(self, problem: Problem, standing: SwapStanding) -> Rounds:
-        """Yield rounds."""
-        return as_rounds(self._generate(problem, standing))
-
-    def _generate(self, problem: Problem, standing: SwapStanding) -> Any:
-        """Compare everybody, then the pair across the border that is most in doubt."""
+        """Compare all players, then the undecided pairs until everything is known."""
         if problem.n == 1:
             return
-        units = SwapUnits(problem)
-        lasted = yield from units.compare_everybody()
-        if units.nothing_known:
-            return
-        standing.start(units.guess(), units)
-        while lasted:
-            rows, plans = self._plan(problem, units, standing)
-            if not plans:  # everything is known
+        samples = Samples(problem)
+        yield Round(samples.coalitions(samples.first_keys()), partial(_start, samples, standing))
+        while True:
+            rows, comparisons, keys = self._select(problem, samples, standing)
+            if not comparisons:  # everything is known
                 return
-            lasted = yield from units.take(plans)
-            standing.learn(rows, units)
+            add = partial(_add, samples, standing, rows, comparisons, keys)
+            if keys:
+                yield Round(samples.coalitions(keys), add)
+            else:  # no evaluation is needed, so this is not a round
+                add(np.empty(0))
 
-    def _plan(self, problem: Problem, units: SwapUnits, standing: SwapStanding) -> tuple[list[int], list[Plan]]:
-        """Return the rows of the pairs most in doubt, and the units they get."""
-        enough = max(self.min_batch, int(BATCH_PER_PLAYER * problem.n))
+    def _select(
+        self, problem: Problem, samples: Samples, standing: SwapStanding
+    ) -> tuple[list[int], list[Comparisons], list[Key]]:
+        """Return the rows of the pairs to compare next, their comparisons, and the keys of the values these need.
+
+        Pairs are added, lowest bound first, until a batch is full. A pair that needs no evaluation ends it too.
+        """
+        batch = max(self.min_batch, int(BATCH_PER_PLAYER * problem.n))
         rows: list[int] = []
-        plans: list[Plan] = []
-        unpaid: set[bytes] = set()
-        for row in standing.doubtful().tolist():
-            for plan in self._next_units(problem, units, standing, row):
-                plans.append(plan)
-                unpaid.update(units.unpaid(plan))
+        comparisons: list[Comparisons] = []
+        keys: dict[Key, None] = {}  # an ordered set
+        for row in standing.undecided().tolist():
+            for more in self._next_comparisons(problem, samples, standing, row):
+                comparisons.append(more)
+                keys.update(dict.fromkeys(samples.unknown(more.keys)))
             rows.append(row)
-            if len(unpaid) >= enough or not unpaid:  # what takes no evaluation is taken at once
+            if len(keys) >= batch or not keys:
                 break
-        return rows, plans
+        return rows, comparisons, list(keys)
 
-    def _next_units(self, problem: Problem, units: SwapUnits, standing: SwapStanding, row: int) -> list[Plan]:
-        """Return the next units of a pair, where they bring its variance down most for a new evaluation."""
+    def _next_comparisons(
+        self, problem: Problem, samples: Samples, standing: SwapStanding, row: int
+    ) -> list[Comparisons]:
+        """Return the next comparisons of a pair, where they reduce its variance most per evaluation."""
         i, j = standing.pairs[row].tolist()
-        pair = (i, j)
-        counts = units.counts(pair)
-        left = units.population.sizes - counts
-        more = max(LEAST_UNITS, int(MORE_UNITS * counts.sum()))
-        if problem.guarantee == "exact":  # its bounds use the same number of units from all strata
+        counts = samples.counts(i, j)
+        left = samples.population.sizes - counts
+        more = max(MIN_COMPARISONS, int(MORE_COMPARISONS * counts.sum()))
+        if problem.guarantee == "exact":  # the exact bounds use equally many comparisons from all strata
             variances, costs = np.ones(len(counts)), np.ones(len(counts))
             more = max(more, int((left > 0).sum()))
         else:
-            variances = units.population.weights**2 * standing.differences.unit_variances[row]
-            costs = np.array([self._cost(units, pair, g) if left[g] > 0 else 1.0 for g in range(len(counts))])
+            variances = samples.population.weights**2 * standing.differences.stratum_variances[row]
+            costs = np.array([_cost(samples, i, j, g) if left[g] > 0 else 1.0 for g in range(len(counts))])
         shares = allocate(more, variances, counts, left, costs)
-        return [units.next_of(pair, g, count) for g, count in enumerate(shares.tolist()) if count > 0]
+        return [samples.next_comparisons(i, j, g, count) for g, count in enumerate(shares.tolist()) if count > 0]
 
-    def _cost(self, units: SwapUnits, pair: tuple[int, int], stratum: int) -> float:
-        ahead = units.next_of(pair, stratum, LOOK_AHEAD)
-        return max(LEAST_COST, len(units.unpaid(ahead)) / len(ahead.positions))
+
+def _start(samples: Samples, standing: SwapStanding, values: Values) -> None:
+    """Add the values of the first round."""
+    if len(values) > 0:
+        samples.add_first(values)
+        standing.start(samples.first_estimates(), samples)
+
+
+def _add(
+    samples: Samples,
+    standing: SwapStanding,
+    rows: list[int],
+    comparisons: list[Comparisons],
+    keys: list[Key],
+    values: Values,
+) -> None:
+    """Add the values of a later round; comparisons whose values are all known count even if the budget ends in it."""
+    samples.add(comparisons, keys, values)
+    standing.learn(rows, samples)
+
+
+def _cost(samples: Samples, i: int, j: int, stratum: int) -> float:
+    """Return the mean number of evaluations of the next comparisons in a stratum."""
+    ahead = samples.next_comparisons(i, j, stratum, LOOK_AHEAD)
+    return max(MIN_COST, len(samples.unknown(ahead.keys)) / len(ahead.positions))
 
 
 def allocate(count: int, variances: Values, counts: Values, left: Values, costs: Values) -> NDArray[np.intp]:
-    """Share units among strata so that the variance of the difference falls most for what they cost.
+    """Allocate comparisons to strata such that the variance of the difference falls most per evaluation.
 
-    One more than m units in a stratum of variance u bring u / m down to u / (m + 1). Where there is no unit yet, that
-    is from infinity.
+    One more than m comparisons reduce the contribution u / m of a stratum to u / (m + 1). Strata without a comparison
+    come first.
 
     Examples
     --------
@@ -158,8 +184,8 @@ def allocate(count: int, variances: Values, counts: Values, left: Values, costs:
     array([1, 2, 2])
     """
     have = counts[:, None] + np.arange(count)
-    falls = variances[:, None] / np.maximum(have * (have + 1.0), 1.0) / costs[:, None]
-    falls = np.where(have == 0, np.inf, falls)
-    falls = np.where(np.arange(count) < left[:, None], falls, -1.0).ravel()
-    best = np.argsort(-falls, kind="stable")[:count]
-    return np.bincount(best[falls[best] >= 0.0] // count, minlength=len(counts))
+    reductions = variances[:, None] / np.maximum(have * (have + 1.0), 1.0) / costs[:, None]
+    reductions = np.where(have == 0, np.inf, reductions)
+    reductions = np.where(np.arange(count) < left[:, None], reductions, -1.0).ravel()
+    best = np.argsort(-reductions, kind="stable")[:count]
+    return np.bincount(best[reductions[best] >= 0.0] // count, minlength=len(counts))

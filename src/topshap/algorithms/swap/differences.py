@@ -1,10 +1,4 @@
-"""Differences of Shapley values, from players that were swapped in the same company.
-
-    phi_i - phi_j = mean over s = 0 .. n-2 of the mean over sets S of size s without i and j of v(S + i) - v(S + j)
-
-One such comparison is a *unit*. The units of a size, or of a few neighbouring sizes, are a stratum; a pair samples each
-of its strata without replacement. Everything here is about many pairs at once: a row a pair, a column a stratum.
-"""
+"""Differences of Shapley values, estimated from comparisons of many pairs: rows are pairs, columns are strata."""
 
 from __future__ import annotations
 
@@ -20,162 +14,96 @@ from topshap.statistics.variance_floor import RELATIVE_ZERO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.algorithms.swap.moments import Moments
     from topshap.core.typing import Matrix, Values
 
-PRIOR_UNITS = 6.0
-"""How many units the prior variance of a pair counts as."""
-MOST_UNITS = 50.0
-"""The variance that a pair's players make one expect counts as at most so many."""
-POOLED_UNITS = 2.0
-"""How many units the variance over all strata of a pair counts as in each of them."""
-FREEDOM_OF_A_JUMP = 4.0
-"""Degrees of freedom that each effective jump among the units of a pair is worth."""
-
-
-@dataclass
-class UnitMoments:
-    """What the units of each pair come to."""
-
-    counts: Matrix
-    """How many units, per pair and stratum."""
-    means: Matrix
-    """Their means, 0 where there are none."""
-    squares: Matrix
-    """Their sums of squared deviations from these means."""
-    between: Values
-    """Half the mean squared difference of neighbouring strata: what the variance would be from one unit in each."""
-    second: Values
-    """The mean square of all units of a pair, around their mean."""
-    fourth: Values
-    """The mean fourth power of all units of a pair, around their mean."""
-    parameters: Values
-    """How many parameters a regression has used up."""
-
-    @classmethod
-    def of_units(cls, units: NDArray[np.float64]) -> UnitMoments:
-        """Return the moments of an array (pairs, strata, units) with nan where there is none.
-
-        Examples
-        --------
-        >>> moments = UnitMoments.of_units(np.array([[[1.0, 3.0], [5.0, np.nan]]]))
-        >>> moments.counts, moments.means, moments.squares, moments.between
-        (array([[2., 1.]]), array([[2., 5.]]), array([[2., 0.]]), array([4.5]))
-        """
-        there = ~np.isnan(units)
-        counts = there.sum(axis=2).astype(np.float64)
-        filled = np.where(there, units, 0.0)
-        means = filled.sum(axis=2) / np.maximum(counts, 1.0)
-        squares = (np.where(there, filled - means[:, :, None], 0.0) ** 2).sum(axis=2)
-        total = np.maximum(counts.sum(axis=1), 1.0)
-        centre = filled.sum(axis=(1, 2)) / total
-        powers = np.where(there, filled - centre[:, None, None], 0.0) ** 2
-        second, fourth = (p.sum(axis=(1, 2)) / total for p in (powers, powers**2))
-        return cls(counts, means, squares, between_neighbours(counts, means), second, fourth, np.zeros(len(units)))
-
-    @classmethod
-    def of_sample(cls, units: Values, strata: NDArray[np.intp], n_strata: int) -> UnitMoments:
-        """Return the moments of the units of one pair, each with the stratum that it belongs to."""
-        counts = np.bincount(strata, minlength=n_strata).astype(np.float64)
-        means = np.bincount(strata, weights=units, minlength=n_strata) / np.maximum(counts, 1.0)
-        squares = np.bincount(strata, weights=(units - means[strata]) ** 2, minlength=n_strata).astype(np.float64)
-        powers = (units - units.mean()) ** 2
-        between = between_neighbours(counts[None], means[None])
-        second, fourth = np.array([powers.mean()]), np.array([(powers**2).mean()])
-        return cls(counts[None], means[None], squares[None], between, second, fourth, np.zeros(1))
-
-    def extend(self, other: UnitMoments) -> None:
-        """Add the rows of further pairs."""
-        for name, rows in vars(other).items():
-            setattr(self, name, np.concatenate([getattr(self, name), rows]))
-
-    def replace(self, row: int, other: UnitMoments) -> None:
-        """Put another pair, or the same with more units, into a row."""
-        for name, rows in vars(other).items():
-            getattr(self, name)[row] = rows[0]
-
-
-def between_neighbours(counts: Matrix, means: Matrix) -> Values:
-    """Return half the mean squared difference of neighbouring strata that both have units."""
-    both = (counts[:, 1:] > 0) & (counts[:, :-1] > 0)
-    steps = np.where(both, np.diff(means, axis=1), 0.0) ** 2 / 2.0
-    between: Values = steps.sum(axis=1) / np.maximum(both.sum(axis=1), 1)
-    return between
+PRIOR_COUNT = 6.0
+"""The number of comparisons that the prior variance of a pair counts as."""
+MAX_EXPECTED_COUNT = 50.0
+"""The expected variance of a pair counts as at most this many comparisons, see `expected_variances`."""
+POOLED_COUNT = 2.0
+"""The number of comparisons that the pooled variance of a pair counts as in each of its strata."""
+FREEDOM_PER_JUMP = 4.0
+"""The degrees of freedom contributed by each effective jump among the comparisons of a pair."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """What is known of the strata beforehand."""
+    """The strata that comparisons are sampled from."""
 
     weights: Values
-    """The weight of each stratum in phi_i - phi_j; together 1."""
+    """The weight of each stratum in phi_i - phi_j; they add up to 1."""
     sizes: Values
-    """How many units a pair has in each stratum; infinite where units may come again."""
+    """The number of comparisons of a pair in each stratum; infinite where they may occur repeatedly."""
     least_jump: float
-    """How large a jump may be while none was seen; 0 if nothing is known of that."""
+    """The size of a jump that may have been missed while none has been seen; 0 if there is no such prior."""
 
 
-class SwapDifferences:
-    """Estimates of phi_i - phi_j, with what there is to know about their errors.
+class Differences:
+    """Estimates of phi_i - phi_j, with variances and confidence bounds.
 
-    With m of N units in a stratum of weight w, their mean and their sum of squares SS,
+    For a stratum of weight w with m of its N comparisons known, let SS be their sum of squares around their mean. Then
 
         D = sum of w mean,   Var D = sum of w^2 (1 / m - 1 / N) u,   u = (SS + 2 pool) / (m + 1).
 
-    The variance u of a stratum is shrunk to that of all strata of the pair, that to what the pair's players make one
-    expect (see `expected_variances`), and a prior is added:
+    The variance u of a stratum is shrunk towards the variance of the pair pooled over strata, that towards the variance
+    expected for its two players (see `expected_variances`), and a prior is added:
 
         pool = (freedom pooled + w expected) / (freedom + w) + 6 prior / (freedom + 6),
-        prior = between + J^2 / (t + 1),
+        prior = between + J^2 / (t + 1).
 
-    with t the units of the pair in all, `between` from the steps between neighbouring strata, and J a jump that may
-    have been missed, as if it came in one of t + 1 units. So a pair whose few units happen to be equal does not look
-    certain; one whose strata are exhausted is certain.
+    Here w is the number of comparisons that the expectation is worth, t the number of comparisons of the pair,
+    `between` the variance between neighbouring strata, and J the size of a jump that may have been missed, as if it
+    occurred in one of t + 1 comparisons. A pair whose few comparisons happen to be equal is therefore not certain; a
+    pair all of whose comparisons are known is.
 
-    J is as large as the jumps seen: the root of fourth / second moment, of the pair and, the fewer jumps it has shown,
-    of all pairs. If a part p of all units were off by J, none of them would be among t units with a probability of
-    about exp(-p t): at a given level p is at most ln(1 / level) / t, and the estimate off by J times that, whatever its
-    variance.
+    J is the size of the jumps seen so far: the root of fourth / second moment, of the pair and, if it has shown few
+    jumps, of all pairs. If a fraction p of all comparisons were off by J, a sample of t would contain none of them with
+    probability about exp(-p t). At a given level p is therefore at most ln(1 / level) / t, and the estimate is off by
+    at most J times that, whatever its variance.
     """
 
-    def __init__(self, moments: UnitMoments, population: Population, pairs: NDArray[np.intp]) -> None:
+    def __init__(self, moments: Moments, population: Population, pairs: NDArray[np.intp]) -> None:
         weights, sizes, m = population.weights, population.sizes, moments.counts
-        self.units: Values = m.sum(axis=1)
+        self.counts: Values = m.sum(axis=1)
+        """The number of comparisons of each pair."""
         self.complete: NDArray[np.bool_] = np.all(m > 0, axis=1)
-        """Whether there is a unit in every stratum."""
+        """Whether there is a comparison in every stratum."""
         self.exhausted: NDArray[np.bool_] = np.all(m >= sizes, axis=1)
-        """Whether all units are known, so that there is nothing left to be unsure of."""
-        heard = np.where(m > 0, weights, 0.0)
-        in_all = np.maximum(heard.sum(axis=1), weights.min())
-        share = heard / in_all[:, None]
+        """Whether all comparisons are known, so that the difference is certain."""
+        sampled = np.where(m > 0, weights, 0.0)
+        sampled_weight = np.maximum(sampled.sum(axis=1), weights.min())
+        share = sampled / sampled_weight[:, None]
         self.estimates: Values = (moments.means * share).sum(axis=1)
         self._jumps, hits = self._jump_sizes(moments, population)
         jumps = np.where(self.exhausted, 0.0, self._jumps)
-        self._unseen, self._unseen_at_most = unseen_parts(m, population)
+        self._unseen, self._unseen_at_most = unseen_fractions(m, population)
         freedom = np.maximum(m - 1.0, 0.0).sum(axis=1)
         pooled = moments.squares.sum(axis=1) / np.maximum(freedom, 1.0)
-        prior = moments.between + jumps**2 / (self.units + 1.0)
+        prior = moments.between + jumps**2 / (self.counts + 1.0)
         expected, worth = expected_variances(pooled, freedom, pairs)
         pool = (freedom * pooled + worth * expected) / (freedom + worth)
-        pool += PRIOR_UNITS * prior / (freedom + PRIOR_UNITS)
+        pool += PRIOR_COUNT * prior / (freedom + PRIOR_COUNT)
         at_least_one = np.maximum(m, 1.0)
-        in_stratum = moments.squares + POOLED_UNITS * pool[:, None]
-        self.unit_variances: Matrix = in_stratum / (at_least_one + POOLED_UNITS - 1.0)
-        """The variance of a unit in each stratum."""
-        parts = share**2 * np.maximum(1.0 / at_least_one - 1.0 / sizes, 0.0) * self.unit_variances
-        unheard = np.maximum(1.0 - in_all, 0.0) ** 2 * (pool + prior)
-        self.variances: Values = np.maximum(parts.sum(axis=1) + unheard, (jumps * self._unseen) ** 2)
+        in_stratum = moments.squares + POOLED_COUNT * pool[:, None]
+        self.stratum_variances: Matrix = in_stratum / (at_least_one + POOLED_COUNT - 1.0)
+        """The variance of a comparison in each stratum."""
+        parts = share**2 * np.maximum(1.0 / at_least_one - 1.0 / sizes, 0.0) * self.stratum_variances
+        not_sampled = np.maximum(1.0 - sampled_weight, 0.0) ** 2 * (pool + prior)
+        self.variances: Values = np.maximum(parts.sum(axis=1) + not_sampled, (jumps * self._unseen) ** 2)
+        """The variances of the estimates."""
         left = np.maximum(freedom - moments.parameters, 0.0) + worth
-        at_most = worth + FREEDOM_OF_A_JUMP * hits
+        at_most = worth + FREEDOM_PER_JUMP * hits
         self.freedom: Values = np.clip(degrees_of_freedom(parts, m, left), 1.0, at_most)
-        """The degrees of freedom that the variances are known with."""
+        """The degrees of freedom of the variances."""
 
-    def _jump_sizes(self, moments: UnitMoments, population: Population) -> tuple[Values, Values]:
-        """Return for each pair the size of a jump that may have been missed, and how many jumps it has shown."""
+    def _jump_sizes(self, moments: Moments, population: Population) -> tuple[Values, Values]:
+        """Return the size of a jump that each pair may have missed, and the effective number of jumps it has shown."""
         second, fourth = moments.second, moments.fourth
         squares = self.estimates**2
         varied = second > RELATIVE_ZERO * max(second.max(initial=0.0), squares.max(initial=0.0))
         hits = np.zeros(len(second))
-        hits[varied] = self.units[varied] * second[varied] ** 2 / fourth[varied]
+        hits[varied] = self.counts[varied] * second[varied] ** 2 / fourth[varied]
         own = np.zeros(len(second))
         own[varied] = fourth[varied] / second[varied]
         of_all = fourth[varied].sum() / second[varied].sum() if varied.any() else 0.0
@@ -183,35 +111,36 @@ class SwapDifferences:
         return np.sqrt((hits * own + of_all) / (hits + 1.0)), hits
 
     @property
-    def silent(self) -> bool:
-        """Whether nothing has shown any difference, and nothing says how large one may be."""
+    def scale_unknown(self) -> bool:
+        """Whether no comparison has differed from zero and no prior says how large a jump may be."""
         return not self._jumps.any()
 
     def half_widths(self, level: float) -> Values:
-        """Return how far below its estimate each difference may be, at any time, with probability 1 - level.
+        """Return the half-widths of lower bounds that hold at all times together with probability 1 - level.
 
         Examples
         --------
-        >>> units = np.random.default_rng(0).normal(size=(1, 4, 25))
+        >>> from topshap.algorithms.swap.moments import Moments
+        >>> comparisons = np.random.default_rng(0).normal(size=(1, 4, 25))
         >>> population = Population(weights=np.full(4, 0.25), sizes=np.full(4, np.inf), least_jump=1.0)
-        >>> SwapDifferences(UnitMoments.of_units(units), population, np.array([[0, 1]])).half_widths(0.05).round(2)
+        >>> Differences(Moments.of_array(comparisons), population, np.array([[0, 1]])).half_widths(0.05).round(2)
         array([0.27])
         """
-        normal = asymptotic_multiplier(self.units, level)
+        normal = asymptotic_multiplier(self.counts, level)
         width = student_multiplier(normal, self.freedom) * np.sqrt(self.variances)
         missed = np.minimum(math.log(1.0 / level) * self._unseen, self._unseen_at_most)
         width = np.maximum(width, self._jumps * missed)
-        unknown = ~self.complete | self.silent
+        unknown = ~self.complete | self.scale_unknown
         return np.where(self.exhausted, 0.0, np.where(unknown, np.inf, width))
 
 
 def expected_variances(pooled: Values, freedom: Values, pairs: NDArray[np.intp]) -> tuple[Values, float]:
-    """Return the variance that the players of each pair make one expect, and how many units that is worth.
+    """Return the variance expected for the players of each pair, and the number of comparisons it is worth.
 
-    How much a unit of (i, j) varies depends mostly on i and on j: with a_i the variance of all pairs of i together and
-    a that of all pairs, a_i a_j / a is expected. The variances that were found scatter around it by 2 / freedom, as
-    chi-squares do, and by more the less it says. If that excess is 2 / w, it is worth w units; at least as many as the
-    prior, which is also the answer where there are too few pairs to tell.
+    The variance of a comparison of (i, j) depends mostly on i and on j: with a_i the variance of all pairs of i
+    together, and a that of all pairs, a_i a_j / a is expected. The observed variances scatter around it by 2 / freedom,
+    as chi-squares do, and by more if the expectation is poor. If that excess is 2 / w, the expectation is worth w
+    comparisons, at least as many as the prior. Where there are too few pairs to tell, each pair keeps its own variance.
 
     Examples
     --------
@@ -223,7 +152,7 @@ def expected_variances(pooled: Values, freedom: Values, pairs: NDArray[np.intp])
     squares = pooled * freedom
     total = float(squares.sum())
     if total <= 0.0:
-        return np.zeros(len(pooled)), PRIOR_UNITS
+        return np.zeros(len(pooled)), PRIOR_COUNT
     overall = total / float(freedom.sum())
     of_player, seen = (
         np.bincount(pairs.ravel(), weights=np.repeat(each, 2), minlength=n_players) for each in (squares, freedom)
@@ -232,33 +161,35 @@ def expected_variances(pooled: Values, freedom: Values, pairs: NDArray[np.intp])
     expected: Values = player[pairs[:, 0]] * player[pairs[:, 1]] / overall
     known = (freedom > 0.0) & (expected > 0.0)
     spare = int(known.sum()) - len(np.unique(pairs[known]))
-    if spare <= 0:  # as many players as pairs: each pair's own variance is all there is
-        return pooled, PRIOR_UNITS
+    if spare <= 0:  # no more pairs than players
+        return pooled, PRIOR_COUNT
     scatter = freedom[known] * (pooled[known] / expected[known] - 1.0) ** 2
     excess = (scatter.sum() / spare - 2.0) / freedom[known].mean()
-    return expected, PRIOR_UNITS if excess >= 2.0 / PRIOR_UNITS else min(2.0 / max(excess, 1e-9), MOST_UNITS)
+    return expected, PRIOR_COUNT if excess >= 2.0 / PRIOR_COUNT else min(2.0 / max(excess, 1e-9), MAX_EXPECTED_COUNT)
 
 
 def degrees_of_freedom(parts: Matrix, counts: Matrix, of_pool: Values) -> Values:
-    """Return Satterthwaite's degrees of freedom of a variance that is the sum of the parts of all strata.
+    """Return Satterthwaite's degrees of freedom of variances that are sums of one part per stratum.
 
-    A part p with m units rests on its own m - 1 to (m - 1) / (m + 1), and for the rest on the pool that it shares:
+    The part p of a stratum with m comparisons has weight (m - 1) / (m + 1) on its own m - 1 degrees of freedom, and the
+    remaining weight on those of the pool that all strata share:
 
         (sum of p)^2 / (sum of p^2 (m - 1) / (m + 1)^2 + (sum of 2 p / (m + 1))^2 / freedom of the pool).
     """
     own = np.maximum(counts - 1.0, 0.0)
-    shrunk = np.maximum(counts, 1.0) + POOLED_UNITS - 1.0
-    uncertain = (parts**2 * own / shrunk**2).sum(axis=1) + (POOLED_UNITS * parts / shrunk).sum(axis=1) ** 2 / of_pool
+    shrunk = np.maximum(counts, 1.0) + POOLED_COUNT - 1.0
+    uncertain = (parts**2 * own / shrunk**2).sum(axis=1) + (POOLED_COUNT * parts / shrunk).sum(axis=1) ** 2 / of_pool
     total = parts.sum(axis=1)
     known = uncertain > 0.0
     return np.where(known, total**2, of_pool) / np.where(known, uncertain, 1.0)
 
 
-def unseen_parts(counts: Matrix, population: Population) -> tuple[Values, Values]:
-    """Return which part of all units a jump may be that about one more unit would show, and which part is unseen.
+def unseen_fractions(counts: Matrix, population: Population) -> tuple[Values, Values]:
+    """Return the fraction of all comparisons that an unseen jump may affect at most, and the fraction not yet drawn.
 
-    If a part p of the N units of a stratum are jumps, none of them is among m drawn without replacement with
-    probability (1 - m / N)^(p N): as if -N ln(1 - m / N) units had been drawn with replacement.
+    If a fraction p of the N comparisons of a stratum are jumps, none of them is among m drawn without replacement with
+    probability (1 - m / N)^(p N), as if -N ln(1 - m / N) comparisons had been drawn with replacement. The first
+    fraction is one jump in that many comparisons.
     """
     sizes = population.sizes
     left = counts < sizes

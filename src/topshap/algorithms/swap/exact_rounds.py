@@ -1,4 +1,4 @@
-"""Rounds of one unit from every stratum, each an unbiased estimate given all before."""
+"""Rounds of one comparison from every stratum, each an unbiased estimate given those before."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ if TYPE_CHECKING:
     from topshap.algorithms.swap.differences import Population
     from topshap.core.typing import Values
 
+_LEAST_OPEN_WEIGHT = 1e-12
+"""Rounds with less than this fraction of all comparisons left contain no information."""
+
 
 def balanced_rounds(
-    units: Values, strata: NDArray[np.intp], population: Population, largest: float
+    comparisons: Values, strata: NDArray[np.intp], population: Population, largest: float
 ) -> tuple[Values, Values, Values]:
-    """Return estimates of phi_i - phi_j, one a round, and the interval that each lies in, given those before.
+    """Return one estimate of phi_i - phi_j per round, and the interval it lies in given the rounds before.
 
-    In round r a pair draws one more unit x from each stratum, which has N units of mean mu and of which r - 1 with sum
-    T are known. The expectation of x is then (N mu - T) / (N - r + 1), so
+    In round r a pair draws one more comparison x from each stratum. Of the N comparisons of a stratum, with mean mu,
+    r - 1 with sum T are known. The expectation of x is then (N mu - T) / (N - r + 1), so
 
         z_r = sum over strata of w ((1 - (r - 1) / N) x + T / N)
 
-    has the expectation phi_i - phi_j whatever was drawn before, and it lies in an interval whose width falls to zero
-    as the strata are exhausted.
+    has the expectation phi_i - phi_j whatever was drawn before, and lies in an interval whose width falls to zero as
+    the strata are exhausted.
 
     Parameters
     ----------
-    units, strata
-        The units of a pair in the order in which they were drawn, and the stratum of each.
+    comparisons, strata
+        The comparisons of a pair in the order in which they were drawn, and the stratum of each.
     population
         The weights and sizes of the strata.
     largest
-        No unit is larger than this in absolute value.
+        An upper bound of the absolute value of a comparison.
 
     Returns
     -------
     tuple
-        The estimates, the lower ends of their intervals and the widths of these. As many rounds as every stratum that
-        is not exhausted has units.
+        The estimates, the lower ends of their intervals and the widths of these. The number of rounds is the smallest
+        number of comparisons in a stratum that is not exhausted.
 
     Examples
     --------
@@ -54,17 +57,14 @@ def balanced_rounds(
     rounds = int(counts[left].min()) if left.any() else int(counts.max())
     drawn = np.zeros((len(sizes), rounds))
     for g, count in enumerate(counts.tolist()):
-        there = min(count, rounds)
-        drawn[g, :there] = units[strata == g][:there]
+        used = min(count, rounds)
+        drawn[g, :used] = comparisons[strata == g][:used]
     before = np.arange(rounds)
     known = np.minimum(before / sizes[:, None], 1.0)
     sums = np.cumsum(drawn, axis=1) - drawn
     expected = weights @ (sums / sizes[:, None])
-    open_part = weights @ (1.0 - known)
+    open_weight = weights @ (1.0 - known)
     estimates = weights @ ((1.0 - known) * drawn) + expected
-    there = open_part > NEXT_TO_NO_WIDTH
-    return estimates[there], (expected - largest * open_part)[there], (2.0 * largest * open_part)[there]
-
-
-NEXT_TO_NO_WIDTH = 1e-12
-"""Rounds in which less than this part of all units is left say nothing new."""
+    informative = open_weight > _LEAST_OPEN_WEIGHT
+    lows, widths = expected - largest * open_weight, 2.0 * largest * open_weight
+    return estimates[informative], lows[informative], widths[informative]

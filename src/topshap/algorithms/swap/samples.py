@@ -1,221 +1,226 @@
-"""The units of a race that compares players by swapping them: what was evaluated, and what each pair has of it."""
+"""The values evaluated so far, and the comparisons that each pair of players has drawn from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from topshap.algorithms.legacy import evaluate
-from topshap.algorithms.swap.adjustment import adjusted_for_company
-from topshap.algorithms.swap.differences import Population, UnitMoments
+from topshap.algorithms.swap.adjustment import adjusted_for_background
+from topshap.algorithms.swap.differences import Population
 from topshap.algorithms.swap.exact_rounds import balanced_rounds
-from topshap.algorithms.swap.orders import blocks_of_sizes, strata, weights
-from topshap.core import coalitions as co
+from topshap.algorithms.swap.moments import Moments
+from topshap.algorithms.swap.orders import shared_orders, stratum_weights, to_rows
 from topshap.statistics.confidence_sequences import empirical_bernstein_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from topshap.core.algorithm import Problem
-    from topshap.core.typing import Coalitions, Matrix, Players, Values
+    from topshap.core.typing import Coalitions, Matrix, Values
 
-FIRST_BASES = 2
-"""Bases of each stratum in which everybody is compared before anything else."""
+FIRST_ANCHORS = 2
+"""Anchors of each stratum on which all players are compared at the start."""
 REGRESSION_UP_TO = 64
-"""In games of more players the members of a company are too many to regress on."""
+"""Games with more players have too many regressors for the adjustment."""
+
+Key: TypeAlias = "int | tuple[int, int, int]"
+"""The name of a value: the mask of its coalition. Where values vary, each anchor has values of its own, and the key is
+the mask with the stratum and the position of the anchor."""
 
 
-class Plan(NamedTuple):
-    """Units to take: of a pair, in a stratum, at these positions of its order."""
+class Comparisons(NamedTuple):
+    """Comparisons of players i and j in one stratum, on the anchors at some positions of its order."""
 
     i: int
     j: int
     stratum: int
-    positions: Players
-
-    def flips(self) -> tuple[Players, Players]:
-        """Return at which positions whom to flip: i and j, in one base after the other."""
-        return np.repeat(self.positions, 2), np.tile([self.i, self.j], len(self.positions))
+    positions: list[int]
+    keys: list[Key]
+    """For each anchor, the key of the value with i flipped, then of that with j flipped."""
 
 
-@dataclass
 class PairSample:
-    """The units of one pair, in the order in which they were taken."""
+    """The comparisons of one pair, in the order in which they were drawn."""
 
-    next_positions: NDArray[np.intp]
-    """Where the search for the next unit begins, in each stratum."""
-    strata: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    units: list[float] = field(default_factory=list)
+    def __init__(self, n_strata: int) -> None:
+        self.next_positions = [0] * n_strata
+        """The position in each shared order from which the next comparison is searched."""
+        self.counts = [0] * n_strata
+        self.strata: list[int] = []
+        self.anchors: list[int] = []
+        self.values: list[float] = []
 
-    def add(self, stratum: int, positions: Iterable[int], units: Iterable[float]) -> None:
-        """Add units of one stratum, the next ones in its order."""
-        for position, unit in zip(positions, units, strict=True):
-            self.strata.append(stratum)
-            self.positions.append(position)
-            self.units.append(unit)
-            self.next_positions[stratum] = position + 1
+    def add(self, stratum: int, position: int, anchor: int, value: float) -> None:
+        """Add the next comparison in the order of a stratum."""
+        self.next_positions[stratum] = position + 1
+        self.counts[stratum] += 1
+        self.strata.append(stratum)
+        self.anchors.append(anchor)
+        self.values.append(value)
+
+    def arrays(self) -> tuple[Values, NDArray[np.intp]]:
+        """Return the comparisons and the stratum of each."""
+        return np.array(self.values), np.array(self.strata, dtype=np.intp)
 
 
-class SwapUnits:
-    """Everything that was evaluated, in the shape in which pairs of players use it.
+class Samples:
+    """The values evaluated so far, and the comparisons that each pair has drawn from them.
 
-    A value is paid for once, whichever pairs it serves. A unit counts for a pair only when it is taken for it, so that
-    what a pair has is always the beginning of its own random order.
+    A value serves all pairs whose comparisons need it. It counts for a pair only once the pair draws the comparison:
+    the sample of a pair is always the beginning of its random order, whatever was evaluated for other pairs.
+
+    The values are kept here although the race keeps them too: with ``counting="calls"`` asking for a known value costs
+    an evaluation, and where values vary it would return another value.
     """
 
     def __init__(self, problem: Problem) -> None:
         n = problem.n
-        self._task = problem
-        self._varies = not problem.deterministic
-        self._values: dict[bytes, float] = {}
-        self._samples: dict[tuple[int, int], PairSample] = {}
-        self.strata = strata(n, problem.rng, repeat=self._varies)
-        blocks = blocks_of_sizes(n)
+        self._problem = problem
+        self._noisy = not problem.deterministic
+        self._values: dict[Key, float] = {}
+        """v(S) - v(empty) by key."""
+        self._pairs: dict[tuple[int, int], PairSample] = {}
+        self.orders = shared_orders(n, problem.rng, repeat=self._noisy)
         self.population = Population(
-            weights=weights(blocks, n),
-            sizes=np.array([stratum.population for stratum in self.strata]),
+            weights=stratum_weights([order.sizes for order in self.orders], n),
+            sizes=np.array([order.population for order in self.orders]),
             least_jump=abs(problem.gain) / n or n * (problem.epsilon or 0.0),
         )
-        self._first: NDArray[np.float64] = np.full((len(self.strata), FIRST_BASES, n), np.nan)
+        self._first_flips = self._draw_first_flips()
+        self._first: NDArray[np.float64] = np.full((len(self.orders), FIRST_ANCHORS, n), np.nan)
 
-    def compare_everybody(self) -> Generator[Coalitions, Values, bool]:
-        """Flip everybody who can be in the first bases of each stratum; return whether the budget lasted."""
-        last = len(self.strata) - 1
-        order = [(0, 0), (last, 0)] if last else [(0, 0)]
-        for base in range(FIRST_BASES):
-            inner = self._task.rng.permutation(np.arange(1, last)).tolist()
-            ends = [0, last] if base else []
-            order += [(g, base) for g in [*inner, *ends] if self.strata[g].first(base + 1) > base]
-        flips = [(g, base, player) for g, base in order for player in self._swappable(g, base)]
-        rows = [self._flipped(g, np.array([base]), player) for g, base, player in flips]
-        keys = [self._keys(g, np.array([base]), player)[0] for g, base, player in flips]
-        lasted = yield from self._ask(np.concatenate(rows), keys)
-        for (g, base, player), key in zip(flips, keys, strict=True):
-            self._first[g, base, player] = self.strata[g].sign * self._values.get(key, np.nan)
-        return lasted
+    # The first round: all players on the first anchors.
 
-    def guess(self) -> Values:
-        """Return how far each player is above the others it was compared with, for a first ranking."""
-        there = ~np.isnan(self._first)
-        filled = np.where(there, self._first, 0.0)
-        others = np.maximum(there.sum(axis=2, keepdims=True), 1)
-        ahead = np.where(there, filled - filled.sum(axis=2, keepdims=True) / others, 0.0)
-        by_stratum = ahead.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-        heard = np.maximum(self.population.weights @ there.any(axis=1), self.population.weights.min())
-        n = self._task.n
-        guessed: Values = self._task.gain / n + self.population.weights @ by_stratum / heard
-        return guessed
+    def first_keys(self) -> list[Key]:
+        """Return the keys of the first anchors of each stratum with each of the swappable players flipped."""
+        return list(dict.fromkeys(self._key(*flip) for flip in self._first_flips))
 
-    @property
-    def nothing_known(self) -> bool:
-        """Whether the budget did not even suffice for one player."""
-        return not self._values
+    def add_first(self, values: Values) -> None:
+        """Add the values of a prefix of `first_keys`."""
+        self._add_values(self.first_keys(), values)
+        for flip in self._first_flips:
+            self._first[flip] = self.orders[flip[0]].sign * self._values.get(self._key(*flip), np.nan)
 
-    def counts(self, pair: tuple[int, int]) -> Values:
-        """Return how many units a pair has in each stratum."""
-        sample = self._sample(*pair)
-        return np.bincount(np.array(sample.strata, dtype=np.intp), minlength=len(self.strata)).astype(np.float64)
+    def first_estimates(self) -> Values:
+        """Return estimates for a first ranking: the mean lead of each player over all others on the same anchor."""
+        known = ~np.isnan(self._first)
+        filled = np.where(known, self._first, 0.0)
+        others = np.maximum(known.sum(axis=2, keepdims=True), 1)
+        lead = np.where(known, filled - filled.sum(axis=2, keepdims=True) / others, 0.0)
+        by_stratum = lead.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        weights = self.population.weights
+        sampled_weight = np.maximum(weights @ known.any(axis=1), weights.min())
+        estimates: Values = self._problem.gain / self._problem.n + weights @ by_stratum / sampled_weight
+        return estimates
 
-    def next_of(self, pair: tuple[int, int], stratum: int, count: int) -> Plan:
-        """Return the next units of a pair in a stratum."""
-        start = int(self._sample(*pair).next_positions[stratum])
-        return Plan(*pair, stratum, self.strata[stratum].of_pair(*pair, start, count))
+    def _draw_first_flips(self) -> list[tuple[int, int, int]]:
+        """Return stratum, position and player of all flips of the first round, in the order of their evaluation.
 
-    def unpaid(self, plan: Plan) -> list[bytes]:
-        """Return under which names the values will be kept that it takes evaluations for."""
-        return [key for key in self._keys(plan.stratum, *plan.flips()) if key not in self._values]
+        The smallest and the largest background sets come first, then one anchor of every stratum, then the others.
+        """
+        last = len(self.orders) - 1
+        anchors = [(0, 0), (last, 0)] if last else [(0, 0)]
+        for position in range(FIRST_ANCHORS):
+            inner = self._problem.rng.permutation(np.arange(1, last)).tolist()
+            ends = [0, last] if position else []
+            anchors += [(g, position) for g in [*inner, *ends] if self.orders[g].draw_first(position + 1) > position]
+        flips = []
+        for g, position in anchors:
+            swappable = self.orders[g].swappable(position)
+            flips += [(g, position, player) for player in self._problem.tie_order.tolist() if swappable[player]]
+        return flips
 
-    def take(self, plans: list[Plan]) -> Generator[Coalitions, Values, bool]:
-        """Evaluate and take the units of all plans, or as many as the budget allows; return whether it lasted."""
-        rows = [self._flipped(plan.stratum, *plan.flips()) for plan in plans]
-        keys = [key for plan in plans for key in self._keys(plan.stratum, *plan.flips())]
-        lasted = yield from self._ask(np.concatenate(rows), keys)
-        values = iter([self._values.get(key) for key in keys])
-        for plan in plans:
-            both = [(next(values), next(values)) for _ in plan.positions]
-            units = []
-            for of_i, of_j in both:
-                if of_i is None or of_j is None:
+    # Further rounds: the next comparisons of some pairs.
+
+    def counts(self, i: int, j: int) -> Values:
+        """Return the number of comparisons of a pair in each stratum."""
+        return np.array(self._sample(i, j).counts, dtype=np.float64)
+
+    def next_comparisons(self, i: int, j: int, stratum: int, count: int) -> Comparisons:
+        """Return the next comparisons of a pair in a stratum, fewer than `count` at the end of its order."""
+        order = self.orders[stratum]
+        positions = order.next_for(i, j, self._sample(i, j).next_positions[stratum], count)
+        keys: list[Key]
+        if self._noisy:
+            keys = [self._key(stratum, position, player) for position in positions for player in (i, j)]
+        else:  # the same without a call each
+            bits = (1 << i, 1 << j)
+            keys = [order.anchors[position] ^ bit for position in positions for bit in bits]
+        return Comparisons(i, j, stratum, positions, keys)
+
+    def unknown(self, keys: Iterable[Key]) -> list[Key]:
+        """Return the keys without a value, which take an evaluation each."""
+        return [key for key in keys if key not in self._values]
+
+    def coalitions(self, keys: Iterable[Key]) -> Coalitions:
+        """Return the coalitions whose values have these keys."""
+        return to_rows([key if isinstance(key, int) else key[0] for key in keys], self._problem.n)
+
+    def add(self, comparisons: Iterable[Comparisons], keys: list[Key], values: Values) -> None:
+        """Add the values of a prefix of `keys`, and the comparisons whose values are known by then."""
+        self._add_values(keys, values)
+        known = self._values
+        for i, j, stratum, positions, pair_keys in comparisons:
+            order, sample = self.orders[stratum], self._sample(i, j)
+            for position, key_i, key_j in zip(positions, pair_keys[::2], pair_keys[1::2], strict=True):
+                if key_i not in known or key_j not in known:
                     break
-                units.append(self.strata[plan.stratum].sign * (of_i - of_j))
-            self._sample(plan.i, plan.j).add(plan.stratum, plan.positions[: len(units)].tolist(), units)
-        return lasted
+                sample.add(stratum, position, order.anchors[position], order.sign * (known[key_i] - known[key_j]))
 
-    def moments(self, pairs: NDArray[np.intp]) -> UnitMoments:
-        """Return what the units of pairs (i, j), a row each, come to."""
-        if len(pairs) == 1 and tuple(pairs[0].tolist()) in self._samples:
-            return self._moments_of_sample(*pairs[0].tolist())
-        return UnitMoments.of_units(np.moveaxis(self._first[:, :, pairs[:, 0]] - self._first[:, :, pairs[:, 1]], 2, 0))
+    # The comparisons of pairs, for the standing.
+
+    def moments(self, pairs: NDArray[np.intp]) -> Moments:
+        """Return the moments of the comparisons of pairs (i, j), one per row."""
+        if len(pairs) == 1 and tuple(pairs[0].tolist()) in self._pairs:
+            return self._adjusted_moments(*pairs[0].tolist())
+        first = self._first[:, :, pairs[:, 0]] - self._first[:, :, pairs[:, 1]]
+        return Moments.of_array(np.moveaxis(first, 2, 0))
 
     def exact_bounds(self, pairs: NDArray[np.intp], level: float) -> Matrix:
-        """Return lower bounds of phi_i - phi_j and of phi_j - phi_i, a row a pair, that need no asymptotics."""
+        """Return non-asymptotic lower bounds of phi_i - phi_j and of phi_j - phi_i, one pair per row."""
         bounds = np.full((len(pairs), 2), -np.inf)
-        if self._task.value_range is None:
+        if self._problem.value_range is None:
             return bounds
-        low, high = self._task.value_range
+        low, high = self._problem.value_range
         for row, (i, j) in enumerate(pairs.tolist()):
-            sample = self._sample(i, j)
-            units, stratum = np.array(sample.units), np.array(sample.strata, dtype=np.intp)
+            comparisons, strata = self._sample(i, j).arrays()
             for side, sign in enumerate((1.0, -1.0)):
-                rounds = balanced_rounds(sign * units, stratum, self.population, high - low)
+                rounds = balanced_rounds(sign * comparisons, strata, self.population, high - low)
                 bounds[row, side] = empirical_bernstein_bound(*rounds, level)
         return bounds
 
-    def _moments_of_sample(self, i: int, j: int) -> UnitMoments:
-        sample = self._samples[i, j]
-        units, stratum = np.array(sample.units), np.array(sample.strata, dtype=np.intp)
-        moments = UnitMoments.of_sample(units, stratum, len(self.strata))
-        if self._task.n > REGRESSION_UP_TO or self._task.n <= 3:
+    def _adjusted_moments(self, i: int, j: int) -> Moments:
+        sample, n = self._pairs[i, j], self._problem.n
+        comparisons, strata = sample.arrays()
+        moments = Moments.of_pair(comparisons, strata, len(self.orders))
+        if n > REGRESSION_UP_TO or n <= 3:
             return moments
-        positions = np.array(sample.positions, dtype=np.intp)
-        members = np.empty((len(units), self._task.n), dtype=np.bool_)
-        for g, order in enumerate(self.strata):
-            members[stratum == g] = order.bases[positions[stratum == g]]
-        others = np.delete(members, [i, j], axis=1)
-        adjusted = adjusted_for_company(units, stratum, others, [order.sizes for order in self.strata])
+        others = np.ones(n, dtype=np.bool_)
+        others[[i, j]] = False
+        members = to_rows(sample.anchors, n)[:, others]
+        adjusted = adjusted_for_background(comparisons, strata, members, [order.sizes for order in self.orders])
         if adjusted is not None:
             moments.means[0], moments.squares[0], moments.parameters[0] = adjusted
         return moments
 
     def _sample(self, i: int, j: int) -> PairSample:
-        """Return the sample of a pair; it begins with what it has of the first bases."""
-        if (i, j) not in self._samples:
-            first = self._first[:, :, i] - self._first[:, :, j]
-            sample = PairSample(np.zeros(len(self.strata), dtype=np.intp))
-            for g, units in enumerate(first):
-                there = np.flatnonzero(~np.isnan(units))
-                sample.add(g, there.tolist(), units[there].tolist())
-            self._samples[i, j] = sample
-        return self._samples[i, j]
+        """Return the sample of a pair; a new one begins with the comparisons of the first round."""
+        sample = self._pairs.get((i, j))
+        if sample is None:
+            sample = self._pairs[i, j] = PairSample(len(self.orders))
+            for g, comparisons in enumerate((self._first[:, :, i] - self._first[:, :, j]).tolist()):
+                for position, value in enumerate(comparisons):
+                    if value == value:  # not nan
+                        sample.add(g, position, self.orders[g].anchors[position], value)
+        return sample
 
-    def _swappable(self, stratum: int, base: int) -> list[int]:
-        can = self.strata[stratum].swappable(base, base + 1)[0]
-        return [player for player in self._task.tie_order.tolist() if can[player]]
+    def _key(self, stratum: int, position: int, player: int) -> Key:
+        """Return the key of the value of an anchor with one player flipped."""
+        mask = self.orders[stratum].anchors[position] ^ (1 << player)
+        return (mask, stratum, position) if self._noisy else mask
 
-    def _flipped(self, stratum: int, positions: Players, players: Players | int) -> Coalitions:
-        rows = self.strata[stratum].bases[positions]
-        rows[np.arange(len(rows)), players] ^= True
-        return rows
-
-    def _keys(self, stratum: int, positions: Players, players: Players | int) -> list[bytes]:
-        """Return under which names the values are kept; where values vary, every base has its own."""
-        keys = co.keys(self._flipped(stratum, positions, players))
-        if self._varies:
-            return [b"%b %d %d" % (key, stratum, at) for key, at in zip(keys, positions.tolist(), strict=True)]
-        return keys
-
-    def _ask(self, rows: Coalitions, keys: list[bytes]) -> Generator[Coalitions, Values, bool]:
-        """Ask for what is not known yet, once each; return whether the budget lasted."""
-        fresh = {key: row for row, key in reversed(list(enumerate(keys))) if key not in self._values}
-        order = sorted(fresh, key=fresh.__getitem__)
-        asked = rows[[fresh[key] for key in order]]
-        if len(asked) == 0:
-            return True
-        values = yield from evaluate([asked])
-        self._values.update(zip(order, (values - self._task.empty).tolist(), strict=False))
-        return len(values) == len(asked)
+    def _add_values(self, keys: list[Key], values: Values) -> None:
+        self._values.update(zip(keys, (values - self._problem.empty).tolist(), strict=False))

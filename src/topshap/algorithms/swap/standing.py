@@ -1,75 +1,75 @@
-"""The standing of a race that lives on differences between players."""
+"""The standing of swap@k: Shapley values fitted to differences, and bounds across the border of the top k."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
 
-from topshap.algorithms.swap.differences import SwapDifferences
+from topshap.algorithms.swap.differences import Differences
 from topshap.core.standing import Standing
 from topshap.statistics.variance_floor import RELATIVE_ZERO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.algorithms.swap.differences import Population, UnitMoments
+    from topshap.algorithms.swap.differences import Population
+    from topshap.algorithms.swap.moments import Moments
+    from topshap.algorithms.swap.samples import Samples
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.ranking import RankBy
 
-LARGEST_RATIO = 1e8
-"""No difference weighs more than this many times as much as the one that weighs least."""
-
-
-class Comparisons(Protocol):
-    """Where a standing finds what is known of pairs of players."""
-
-    population: Population
-
-    def moments(self, pairs: NDArray[np.intp]) -> UnitMoments:
-        """Return what the units of pairs (i, j), a row each, come to."""
-
-    def exact_bounds(self, pairs: NDArray[np.intp], level: float) -> Matrix:
-        """Return lower bounds of phi_i - phi_j and of phi_j - phi_i, a row a pair, that need no asymptotics."""
+MAX_WEIGHT_RATIO = 1e8
+"""The largest ratio of the weights of two differences in the least squares fit."""
 
 
 class SwapStanding(Standing):
-    """Estimates by least squares on the differences of all pairs that ever stood across the border.
+    """Estimates by least squares on the differences of all pairs that were ever across the border.
 
-    A difference weighs as much as its variance says. Since pairs share evaluations, P of them do not say as much as P
-    independent ones: by Foster's theorem a least squares fit that took them as such would claim, on average over pairs,
-    (n - 1) / P of the variance that their own units show. The covariance is that of the fit times P / (n - 1).
+    A difference is weighted by the inverse of its variance. Pairs share evaluations, so P of them contain less
+    information than P independent ones. By Foster's theorem a least squares fit that took them as independent would
+    claim, on average over pairs, (n - 1) / P of the variance estimated from their comparisons. The covariance is
+    therefore that of the fit times P / (n - 1).
 
     Parameters
     ----------
-    tie_order
+    tie_order, rank_by
         See `Standing`.
     gain
-        v(N) - v(empty), the sum of the Shapley values, of which differences say nothing.
+        v(N) - v(empty), the sum of the Shapley values, which differences do not determine.
     border
-        How many players are told from the rest.
+        The number of players to separate from the others.
     level
-        The probability with which the bound of one pair may be wrong.
+        The allowed probability that the bound of one pair is wrong.
     exact
         Whether the bounds have to hold without asymptotics.
     """
 
-    def __init__(self, tie_order: Players, gain: float, border: int, level: float, *, exact: bool) -> None:
-        super().__init__(tie_order)
+    differences: Differences
+    """The differences of `pairs`, once some are known."""
+
+    def __init__(
+        self, tie_order: Players, gain: float, border: int, level: float, *, exact: bool, rank_by: RankBy = "value"
+    ) -> None:
+        super().__init__(tie_order, rank_by=rank_by)
         n = self.n_players
         self.border, self.level = border, level
         self._exact = exact
         self._gain = gain
         self._estimates = np.full(n, gain / n)
         self._weights: Matrix = np.zeros((n, n))
+        self._scale = 0.0
         self._covariance: Matrix | None = None
         self._row_of_pair = np.full((n, n), -1, dtype=np.intp)
         self.pairs: NDArray[np.intp] = np.empty((0, 2), dtype=np.intp)
-        """The pairs (i, j), i < j, that ever stood across the border, in the order in which they came to do so."""
-        self._moments: UnitMoments | None = None
+        """The pairs (i, j), i < j, that were ever across the border, in the order in which they first were."""
+        self._moments: Moments | None = None
         self._exact_bounds: Matrix = np.empty((0, 2))
         self._rows: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+        """The rows in `pairs` of the pairs that are across the border now."""
         self._bounds: Values = np.empty(0)
+        """Lower bounds of the differences of these pairs, of the player in the top k minus the other."""
 
     @property
     def estimates(self) -> Values:
@@ -82,7 +82,7 @@ class SwapStanding(Standing):
         return np.sqrt(np.maximum(np.diag(self._fitted_covariance()), 0.0))
 
     def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None where somebody was not compared."""
+        """Return the covariance of the estimates, None if a player was not compared."""
         covariance = self._fitted_covariance()
         return None if np.isnan(covariance).any() else covariance
 
@@ -90,115 +90,122 @@ class SwapStanding(Standing):
         """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest."""
         return float(self._bounds.min(initial=np.inf)) if len(self.pairs) else -np.inf
 
-    def doubtful(self) -> NDArray[np.intp]:
-        """Return the rows of pairs across the border of which not all units are known, the lowest bound first."""
+    def undecided(self) -> NDArray[np.intp]:
+        """Return the rows of the pairs across the border that have comparisons left, lowest bound first."""
         left = ~self.differences.exhausted[self._rows]
         return self._rows[left][np.argsort(self._bounds[left], kind="stable")]
 
-    def start(self, guess: Values, comparisons: Comparisons) -> None:
-        """Draw the first border by a guess, and compare the players across it."""
-        self._estimates = guess
-        self._extend(comparisons)
-        self.update(comparisons)
+    def start(self, estimates: Values, samples: Samples) -> None:
+        """Compare the players across the border given by first estimates, and fit."""
+        self._estimates = estimates
+        self._add_pairs_across_border(samples)
+        self._update(samples)
 
-    def learn(self, rows: list[int], comparisons: Comparisons) -> None:
-        """Take in what has become known of the pairs in these rows."""
+    def learn(self, rows: list[int], samples: Samples) -> None:
+        """Update the pairs in these rows, which have new comparisons, and fit."""
         for row in rows:
             pair = self.pairs[[row]]
             if self._moments is not None:
-                self._moments.replace(row, comparisons.moments(pair))
+                self._moments.replace(row, samples.moments(pair))
             if self._exact:
-                self._exact_bounds[row] = comparisons.exact_bounds(pair, self.level)
-        self.update(comparisons)
+                self._exact_bounds[row] = samples.exact_bounds(pair, self.level)
+        self._update(samples)
 
-    def update(self, comparisons: Comparisons) -> None:
-        """Fit the estimates anew until the border they give has no pair across it that was not compared."""
+    def _update(self, samples: Samples) -> None:
+        """Fit the estimates until all pairs across the border that they give are in the fit."""
         while True:
-            self._fit(comparisons.population)
-            if not self._extend(comparisons):
+            self._fit(samples.population)
+            if not self._add_pairs_across_border(samples):
                 break
-        self._bound()
+        self._compute_bounds()
 
-    def _extend(self, comparisons: Comparisons) -> bool:
-        """Take in the pairs across the border that are new; return whether there are any."""
-        top, rest = self.partition(self.border)
-        i, j = (players.ravel() for players in np.meshgrid(top, rest, indexing="ij"))
+    def _add_pairs_across_border(self, samples: Samples) -> bool:
+        """Add the pairs across the border that are new; return whether there are any."""
+        i, j = self._across_border()
         pairs = np.column_stack([np.minimum(i, j), np.maximum(i, j)])
         new = pairs[self._row_of_pair[pairs[:, 0], pairs[:, 1]] < 0]
         if len(new) == 0:
             return False
         self._row_of_pair[new[:, 0], new[:, 1]] = len(self.pairs) + np.arange(len(new))
         self.pairs = np.concatenate([self.pairs, new])
-        moments = comparisons.moments(new)
+        moments = samples.moments(new)
         if self._moments is None:
             self._moments = moments
         else:
             self._moments.extend(moments)
         if self._exact:
-            bounds = comparisons.exact_bounds(new, self.level)
+            bounds = samples.exact_bounds(new, self.level)
             self._exact_bounds = np.concatenate([self._exact_bounds, bounds])
         return True
+
+    def _across_border(self) -> tuple[Players, Players]:
+        """Return all pairs of a player in the current top k and one in the rest."""
+        top, rest = self.partition(self.border)
+        return np.repeat(top, len(rest)), np.tile(rest, len(top))
 
     def _fit(self, population: Population) -> None:
         """Fit phi_i - phi_j to the differences by weighted least squares, with the sum of all phi fixed."""
         if self._moments is None:
             return
-        self.differences = found = SwapDifferences(self._moments, population, self.pairs)
-        compared = found.units > 0
+        self.differences = found = Differences(self._moments, population, self.pairs)
+        compared = found.counts > 0
         largest = float(found.variances[compared].max(initial=0.0))
-        one = 1.0 if largest == 0.0 else largest
-        weights = np.where(compared, 1.0 / np.maximum(found.variances / one, 1.0 / LARGEST_RATIO), 0.0)
+        scale = 1.0 if largest == 0.0 else largest
+        weights = np.where(compared, 1.0 / np.maximum(found.variances / scale, 1.0 / MAX_WEIGHT_RATIO), 0.0)
         i, j = self.pairs.T
         n = self.n_players
         self._weights = np.zeros((n, n))
         self._weights[i, j] = self._weights[j, i] = weights
-        flow = np.zeros((n, n))
-        flow[i, j] = weights * found.estimates
-        self._covariance, self._unit = None, largest
-        system, players = self._system()
+        weighted = np.zeros((n, n))
+        weighted[i, j] = weights * found.estimates
+        self._covariance, self._scale = None, largest
+        laplacian, players = self._normal_equations()
         if len(players) == 0:
             return
-        pull = (flow.sum(axis=1) - flow.sum(axis=0))[players]
-        fitted = linalg.cho_solve(linalg.cho_factor(system), pull)
+        leads = (weighted.sum(axis=1) - weighted.sum(axis=0))[players]
+        fitted = linalg.cho_solve(linalg.cho_factor(laplacian), leads)
         self._estimates = np.full(n, self._gain / n)
         self._estimates[players] += fitted - fitted.mean()
 
-    def _system(self) -> tuple[Matrix, Players]:
-        """Return the normal equations of those who were compared: a graph Laplacian, made regular by its null space."""
+    def _normal_equations(self) -> tuple[Matrix, Players]:
+        """Return the matrix of the normal equations, and the compared players that they are about.
+
+        The matrix is a graph Laplacian plus a multiple of its null space, equal shifts of all players.
+        """
         degrees = self._weights.sum(axis=1)
         players = np.flatnonzero(degrees > 0.0)
         if len(players) == 0:
             return np.empty((0, 0)), players
-        system = np.diag(degrees[players]) - self._weights[np.ix_(players, players)]
-        return system + degrees.sum() / len(players) ** 2, players
+        laplacian = np.diag(degrees[players]) - self._weights[np.ix_(players, players)]
+        return laplacian + degrees.sum() / len(players) ** 2, players
 
     def _fitted_covariance(self) -> Matrix:
+        """Return the covariance of the estimates, nan for players that were not compared."""
         if self._covariance is None:
             n = self.n_players
             self._covariance = np.full((n, n), np.nan)
-            system, players = self._system()
-            if len(players) and not self.differences.silent:
-                inverse = linalg.cho_solve(linalg.cho_factor(system), np.eye(len(players)))
-                inverse -= inverse.mean()  # the part of the null space
+            laplacian, players = self._normal_equations()
+            if len(players) and not self.differences.scale_unknown:
+                inverse = linalg.cho_solve(linalg.cho_factor(laplacian), np.eye(len(players)))
+                inverse -= inverse.mean()  # the contribution of the null space
                 shared = np.count_nonzero(self._weights) / 2.0 / (len(players) - 1.0)
-                self._covariance[np.ix_(players, players)] = inverse * (shared * self._unit)
+                self._covariance[np.ix_(players, players)] = inverse * (shared * self._scale)
         return self._covariance
 
-    def _bound(self) -> None:
-        """Bound the differences across the border from below."""
-        top, rest = self.partition(self.border)
-        i, j = (players.ravel() for players in np.meshgrid(top, rest, indexing="ij"))
+    def _compute_bounds(self) -> None:
+        """Compute lower bounds of the differences across the border."""
+        i, j = self._across_border()
         self._rows = np.maximum(self._row_of_pair[i, j], self._row_of_pair[j, i])
         found, rows = self.differences, self._rows
-        ahead = np.where(i < j, 1.0, -1.0) * found.estimates[rows]
+        leads = np.where(i < j, 1.0, -1.0) * found.estimates[rows]
         if self._exact:
-            bounds = np.where(found.exhausted[rows], ahead, self._exact_bounds[rows, (i > j).astype(np.intp)])
+            bounds = np.where(found.exhausted[rows], leads, self._exact_bounds[rows, (i > j).astype(np.intp)])
         else:
-            bounds = ahead - found.half_widths(self.level)[rows]
-        # A tie that is known completely is one whatever the rounding errors.
-        tied = found.exhausted[rows] & (np.abs(ahead) <= RELATIVE_ZERO * self._largest_unit)
+            bounds = leads - found.half_widths(self.level)[rows]
+        # A difference that is known completely and zero up to rounding is a tie.
+        tied = found.exhausted[rows] & (np.abs(leads) <= RELATIVE_ZERO * self._largest_mean())
         self._bounds = np.where(tied, 0.0, bounds)
 
-    @property
-    def _largest_unit(self) -> float:
+    def _largest_mean(self) -> float:
+        """Return the largest stratum mean of a pair, in absolute value."""
         return 0.0 if self._moments is None else float(np.abs(self._moments.means).max(initial=0.0))
