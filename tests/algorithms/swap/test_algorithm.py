@@ -1,4 +1,4 @@
-"""swap@k: players compared by swapping them, until the border is certain."""
+"""swap@k: players compared by swapping them, until the border of the top k is certain."""
 
 import math
 
@@ -68,7 +68,7 @@ def test_a_rare_pivotal_player_is_not_declared_safe():
         assert inclusion_exclusion_error(exact, run(game, k=1, epsilon=0.001, seed=seed).players) <= 0.001
 
 
-def test_units_of_a_pair_estimate_its_difference_without_bias():
+def test_comparisons_of_a_pair_estimate_its_difference_without_bias():
     """200 runs that end before anything depends on what was seen: the mean is known to 0.07 deviations, 4 allowed."""
     game = TableGame(np.random.default_rng(3).random(2**7))
     exact = game.shapley_values()
@@ -134,7 +134,7 @@ def test_a_large_game_is_finished_without_listing_it():
     assert inclusion_exclusion_error(game.shapley_values(), top.players) <= 0.1
 
 
-def test_batches_are_as_large_as_asked_for_unless_the_pairs_in_doubt_need_less():
+def test_batches_are_at_least_min_batch_unless_the_undecided_pairs_need_less():
     race = topshap.Race(12, 3, epsilon=1e-6, budget=2000, algorithm=SwapAtK(min_batch=40), random_state=0)
     game = rough_game(12, 0)
     sizes = []
@@ -151,7 +151,7 @@ def test_batches_are_as_large_as_asked_for_unless_the_pairs_in_doubt_need_less()
     counts=st.lists(st.integers(0, 20), min_size=4, max_size=4),
     left=st.lists(st.integers(0, 10), min_size=4, max_size=4),
 )
-def test_units_are_shared_out_as_far_as_there_are_any(count, variances, counts, left):
+def test_comparisons_are_allocated_as_far_as_there_are_any(count, variances, counts, left):
     arrays = [np.array(each, dtype=float) for each in (variances, counts, left)]
     shares = allocate(count, *arrays, np.ones(4))
     assert np.all(shares <= arrays[2])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from topshap.algorithms.swap.differences import (
+    Differences,
     Population,
-    SwapDifferences,
-    UnitMoments,
     degrees_of_freedom,
     expected_variances,
-    unseen_parts,
+    unseen_fractions,
 )
+from topshap.algorithms.swap.moments import Moments
 
 
 def population_of(sizes, least_jump=1.0):
@@ -20,38 +20,18 @@ def population_of(sizes, least_jump=1.0):
     return Population(np.full(len(sizes), 1 / len(sizes)), sizes, least_jump)
 
 
-def differences(units, population):
-    """Differences of pairs that have no player in common, so that none says anything of another's variance."""
-    pairs = np.arange(2 * len(units)).reshape(-1, 2)
-    return SwapDifferences(UnitMoments.of_units(units), population, pairs)
+def differences(comparisons, population):
+    """Differences of pairs without a player in common, so that no variance depends on another pair."""
+    pairs = np.arange(2 * len(comparisons)).reshape(-1, 2)
+    return Differences(Moments.of_array(comparisons), population, pairs)
 
 
 def sampled(rng, strata, counts):
-    """Units without replacement, one pair, as an array (1, strata, units) with nan where there is none."""
-    units = np.full((1, len(strata), max(counts)), np.nan)
+    """Comparisons of one pair without replacement, an array (1, strata, comparisons) padded with nan."""
+    comparisons = np.full((1, len(strata), max(counts)), np.nan)
     for g, (stratum, count) in enumerate(zip(strata, counts, strict=True)):
-        units[0, g, :count] = rng.permutation(stratum)[:count]
-    return units
-
-
-def test_moments_of_an_array_and_of_a_sample_are_the_same():
-    rng = np.random.default_rng(0)
-    units = sampled(rng, [rng.normal(size=9) for _ in range(4)], [1, 5, 0, 3])
-    there = ~np.isnan(units[0])
-    one = UnitMoments.of_sample(units[0][there], np.nonzero(there)[0], 4)
-    for name, value in vars(UnitMoments.of_units(units)).items():
-        np.testing.assert_allclose(getattr(one, name), value, err_msg=name)
-
-
-def test_rows_can_be_added_and_replaced():
-    rng = np.random.default_rng(0)
-    moments, other = (UnitMoments.of_units(rng.normal(size=(2, 3, 4))) for _ in range(2))
-    first = moments.means.copy()
-    moments.extend(other)
-    np.testing.assert_array_equal(moments.means, np.concatenate([first, other.means]))
-    moments.replace(1, UnitMoments.of_units(np.ones((1, 3, 2))))
-    np.testing.assert_array_equal(moments.counts[:, 0], [4, 2, 4, 4])
-    np.testing.assert_array_equal(moments.means[1], np.ones(3))
+        comparisons[0, g, :count] = rng.permutation(stratum)[:count]
+    return comparisons
 
 
 def test_the_estimate_is_unbiased_and_its_variance_honest():
@@ -63,8 +43,8 @@ def test_the_estimate_is_unbiased_and_its_variance_honest():
     strata = [np.array([0.3]), rng.normal(1.0, 1.0, 20), rng.normal(-1.0, 2.0, 30), rng.normal(0.0, 0.5, 20)]
     population = population_of([len(stratum) for stratum in strata])
     truth = np.mean([stratum.mean() for stratum in strata])
-    units = np.concatenate([sampled(rng, strata, [1, 12, 20, 8]) for _ in range(4000)])
-    found = differences(units, population)
+    comparisons = np.concatenate([sampled(rng, strata, [1, 12, 20, 8]) for _ in range(4000)])
+    found = differences(comparisons, population)
     deviation = found.estimates.std()
     assert abs(found.estimates.mean() - truth) < 4 * deviation / math.sqrt(4000)
     assert 1.0 < found.variances.mean() / deviation**2 < 1.5
@@ -81,32 +61,32 @@ def test_lower_bounds_are_rarely_too_high(kind, counts):
         "rare": lambda size: -1.0 * (rng.random(size) < 0.1),
     }[kind]
     strata = [[draw(size) for size in (1, 40, 80, 40)] for _ in range(3000)]
-    units = np.concatenate([sampled(rng, pair, counts) for pair in strata])
+    comparisons = np.concatenate([sampled(rng, pair, counts) for pair in strata])
     truth = np.array([np.mean([stratum.mean() for stratum in pair]) for pair in strata])
-    found = differences(units, population_of([1, 40, 80, 40]))
+    found = differences(comparisons, population_of([1, 40, 80, 40]))
     assert (found.estimates - found.half_widths(0.01) > truth + 1e-12).sum() < 49
 
 
 def test_exhausted_strata_are_certain():
-    units = np.random.default_rng(0).normal(size=(1, 3, 4))
-    units[0, 0, 1:] = np.nan
-    found = differences(units, population_of([1, 4, 4]))
+    comparisons = np.random.default_rng(0).normal(size=(1, 3, 4))
+    comparisons[0, 0, 1:] = np.nan
+    found = differences(comparisons, population_of([1, 4, 4]))
     assert found.exhausted.all()
     assert found.variances[0] == found.half_widths(0.01)[0] == 0.0
-    assert not differences(units, population_of([1, 5, 4])).exhausted.any()
+    assert not differences(comparisons, population_of([1, 5, 4])).exhausted.any()
 
 
-def test_a_stratum_without_units_leaves_no_bound():
-    units = np.ones((1, 3, 2))
-    units[0, 1] = np.nan
-    found = differences(units, population_of([1e9] * 3))
+def test_an_empty_stratum_leaves_no_bound():
+    comparisons = np.ones((1, 3, 2))
+    comparisons[0, 1] = np.nan
+    found = differences(comparisons, population_of([1e9] * 3))
     assert found.estimates[0] == 1.0
     assert found.half_widths(0.1)[0] == np.inf
     assert found.variances[0] > 0
 
 
-def test_equal_units_are_not_certain_and_less_so_the_fewer_they_are():
-    """Units that were all 1: a jump of 1 that was missed may be in a part ln(1 / level) / t of all."""
+def test_equal_comparisons_are_not_certain_and_less_so_the_fewer_they_are():
+    """Comparisons that were all 1: a missed jump of 1 may affect a fraction ln(1 / level) / t of all."""
     few, many = (differences(np.ones((1, 4, m)), population_of([1e9] * 4)) for m in (5, 50))
     level = 0.001
     np.testing.assert_array_less([math.log(1 / level) / 20, math.log(1 / level) / 200], [1.0, 1.0])
@@ -124,21 +104,21 @@ def test_jumps_of_other_pairs_count_for_a_pair_that_has_shown_none():
     assert both.half_widths(0.01)[0] > 20 * alone.half_widths(0.01)[0]
 
 
-def test_where_nothing_was_ever_seen_to_differ_there_is_no_bound():
+def test_without_any_scale_there_is_no_bound():
     found = differences(np.zeros((1, 4, 20)), population_of([1e9] * 4, least_jump=0.0))
-    assert found.silent
+    assert found.scale_unknown
     assert found.half_widths(0.1)[0] == np.inf
 
 
-def test_the_unit_of_the_values_does_not_matter():
-    units = np.random.default_rng(0).normal(size=(3, 4, 6))
-    one = differences(units, population_of([6, 30, 30, 9]))
-    other = differences(2.0**40 * units, population_of([6, 30, 30, 9], 2.0**40))
+def test_the_scale_of_the_values_does_not_matter():
+    comparisons = np.random.default_rng(0).normal(size=(3, 4, 6))
+    one = differences(comparisons, population_of([6, 30, 30, 9]))
+    other = differences(2.0**40 * comparisons, population_of([6, 30, 30, 9], 2.0**40))
     np.testing.assert_array_equal(other.half_widths(0.01), 2.0**40 * one.half_widths(0.01))
     np.testing.assert_array_equal(other.variances, 2.0**80 * one.variances)
 
 
-def test_degrees_of_freedom_are_those_of_the_pool_where_strata_have_one_unit_and_add_up_where_they_have_many():
+def test_degrees_of_freedom_are_those_of_the_pool_where_strata_have_one_comparison_and_add_up_where_they_have_many():
     pool = np.array([9.0])
     assert degrees_of_freedom(np.ones((1, 5)), np.ones((1, 5)), pool)[0] == pytest.approx(9.0)
     many = degrees_of_freedom(np.ones((1, 5)), np.full((1, 5), 1000.0), np.array([5000.0]))[0]
@@ -146,15 +126,15 @@ def test_degrees_of_freedom_are_those_of_the_pool_where_strata_have_one_unit_and
     assert degrees_of_freedom(np.zeros((1, 5)), np.ones((1, 5)), pool)[0] == 9.0
 
 
-def test_unseen_parts_shrink_to_nothing_as_strata_are_exhausted():
+def test_unseen_fractions_shrink_to_nothing_as_strata_are_exhausted():
     population = population_of([1, 100, 100, math.inf])
     few, half, nearly = (np.array([[1.0, m, m, 1e6]]) for m in (10, 50, 99))
-    rates = [float(unseen_parts(counts, population_of([1, 100, 100, 1]))[0][0]) for counts in (few, half, nearly)]
+    rates = [float(unseen_fractions(counts, population_of([1, 100, 100, 1]))[0][0]) for counts in (few, half, nearly)]
     assert rates[0] == pytest.approx(0.5 / 20, rel=0.06)
     assert rates[1] == pytest.approx(0.5 / (200 * math.log(2)))
     assert rates[2] < rates[1] / 6
-    assert unseen_parts(np.array([[1.0, 100, 100, 50]]), population)[0][0] == pytest.approx(0.25 / 50)
-    assert unseen_parts(nearly, population)[1][0] == pytest.approx(0.25 * (0.01 + 0.01 + 1.0))
+    assert unseen_fractions(np.array([[1.0, 100, 100, 50]]), population)[0][0] == pytest.approx(0.25 / 50)
+    assert unseen_fractions(nearly, population)[1][0] == pytest.approx(0.25 * (0.01 + 0.01 + 1.0))
 
 
 def test_the_expected_variance_is_worth_much_where_it_explains_the_pairs_and_little_where_not():

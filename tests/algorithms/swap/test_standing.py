@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from topshap.algorithms.swap.differences import Population, UnitMoments
+from topshap.algorithms.swap.differences import Population
+from topshap.algorithms.swap.moments import Moments
 from topshap.algorithms.swap.standing import SwapStanding
 
 
 class Compared:
-    """Units of all pairs around given values, as a standing is given them; without noise if exhausted."""
+    """Comparisons of all pairs around given values, in place of `Samples`; without noise they are exhausted."""
 
-    def __init__(self, values, *, units=8, noise=0.0, seed=0, exact=0.5, only=None):
+    def __init__(self, values, *, count=8, noise=0.0, seed=0, exact=0.5, only=None):
         self.values, self._exact = np.array(values), exact
         self._only = set(range(len(values))) if only is None else set(only)
-        self._size, self._noise = (units, noise)
-        size = units if noise == 0.0 else np.inf
+        self._size, self._noise = (count, noise)
+        size = count if noise == 0.0 else np.inf
         self.population = Population(np.full(3, 1 / 3), np.full(3, float(size)), 1.0)
         self._rng = np.random.default_rng(seed)
         self.asked = []
@@ -22,10 +23,10 @@ class Compared:
     def moments(self, pairs):
         self.asked += [tuple(pair) for pair in pairs.tolist()]
         i, j = pairs.T
-        units = (self.values[i] - self.values[j])[:, None, None] + np.zeros((1, 3, self._size))
-        units += self._noise * self._rng.normal(size=units.shape)
-        units[[not {a, b} <= self._only for a, b in pairs.tolist()]] = np.nan
-        return UnitMoments.of_units(units)
+        comparisons = (self.values[i] - self.values[j])[:, None, None] + np.zeros((1, 3, self._size))
+        comparisons += self._noise * self._rng.normal(size=comparisons.shape)
+        comparisons[[not {a, b} <= self._only for a, b in pairs.tolist()]] = np.nan
+        return Moments.of_array(comparisons)
 
     def exact_bounds(self, pairs, level):
         i, j = pairs.T
@@ -54,7 +55,7 @@ def test_exact_differences_give_exact_values_whatever_the_guess(k):
     np.testing.assert_allclose(standing.std_errors, 0.0)
     ordered = np.sort(values)[::-1]
     assert standing.worst_bound() == pytest.approx(ordered[k - 1] - ordered[k])
-    assert len(standing.doubtful()) == 0
+    assert len(standing.undecided()) == 0
 
 
 def test_every_pair_across_the_border_is_compared_once():
@@ -73,21 +74,21 @@ def test_a_tie_that_is_known_completely_is_bounded_by_zero():
     assert standing.worst_bound() == 0.0
 
 
-def test_the_pair_with_the_lowest_bound_is_the_most_doubtful():
+def test_the_pair_with_the_lowest_bound_comes_first():
     standing = standing_of(4, 2)
     standing.start(np.array([3.0, 2.0, 1.0, 0.0]), Compared([9.0, 5.0, 4.5, 0.0], noise=0.1))
-    i, j = standing.pairs[standing.doubtful()[0]].tolist()
+    i, j = standing.pairs[standing.undecided()[0]].tolist()
     assert (i, j) == (1, 2)
-    assert len(standing.doubtful()) == 4
+    assert len(standing.undecided()) == 4
 
 
-def test_more_units_of_a_pair_change_its_row_alone():
+def test_more_comparisons_of_a_pair_change_only_its_row():
     standing = standing_of(4, 2)
     standing.start(np.array([3.0, 2.0, 1.0, 0.0]), Compared([9.0, 5.0, 4.5, 0.0], noise=0.1))
-    row = int(standing.doubtful()[0])
-    before = standing.differences.units.copy()
-    standing.learn([row], Compared([9.0, 5.0, 4.5, 0.0], noise=0.1, units=30))
-    changed = np.flatnonzero(standing.differences.units != before)
+    row = int(standing.undecided()[0])
+    before = standing.differences.counts.copy()
+    standing.learn([row], Compared([9.0, 5.0, 4.5, 0.0], noise=0.1, count=30))
+    changed = np.flatnonzero(standing.differences.counts != before)
     assert changed.tolist() == [row]
 
 

@@ -1,9 +1,9 @@
 """swap@k: compare players by swapping them, until the border of the top k is certain.
 
 Whether player i belongs above player j depends only on the difference of their Shapley values, which is a mean over
-*background sets* S that contain neither of them:
+*background sets* S that contain neither of them. With s uniform in 0 .. n-2,
 
-    phi_i - phi_j = mean over sizes s = 0 .. n-2 of the mean over sets S of size s without i and j of v(S + i) - v(S + j)
+    phi_i - phi_j = mean over sizes s of the mean over sets S of size s without i and j of v(S + i) - v(S + j).
 
 One term, v(S + i) - v(S + j), is a *comparison* of the pair (i, j). The sizes, or for many players blocks of
 neighbouring sizes, are strata. Each pair samples the comparisons of each stratum without replacement. The modules

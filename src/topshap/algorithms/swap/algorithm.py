@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,16 @@ BATCH_PER_PLAYER = 1.0 / 8.0
 """The smallest batch of a game with many players, in evaluations per player."""
 DELTA = 0.05
 """The delta that guides a race for a fixed budget."""
+
+
+class _Selection(NamedTuple):
+    """The comparisons to add next."""
+
+    rows: list[int]
+    """The rows of their pairs in the standing."""
+    comparisons: list[Comparisons]
+    keys: list[Key]
+    """The keys of the values that have to be evaluated for them."""
 
 
 @front_door
@@ -98,22 +108,17 @@ class SwapAtK(Algorithm[SwapStanding]):
         samples = Samples(problem)
         yield Round(samples.coalitions(samples.first_keys()), partial(_start, samples, standing))
         while True:
-            rows, comparisons, keys = self._select(problem, samples, standing)
-            if not comparisons:  # everything is known
+            selected = self._select(problem, samples, standing)
+            if not selected.comparisons:  # everything is known
                 return
-            add = partial(_add, samples, standing, rows, comparisons, keys)
-            if keys:
-                yield Round(samples.coalitions(keys), add)
+            add = partial(_add, samples, standing, selected)
+            if selected.keys:
+                yield Round(samples.coalitions(selected.keys), add)
             else:  # no evaluation is needed, so this is not a round
                 add(np.empty(0))
 
-    def _select(
-        self, problem: Problem, samples: Samples, standing: SwapStanding
-    ) -> tuple[list[int], list[Comparisons], list[Key]]:
-        """Return the rows of the pairs to compare next, their comparisons, and the keys of the values these need.
-
-        Pairs are added, lowest bound first, until a batch is full. A pair that needs no evaluation ends it too.
-        """
+    def _select(self, problem: Problem, samples: Samples, standing: SwapStanding) -> _Selection:
+        """Select pairs, lowest bound first, until a batch is full or the first pair needs no evaluation."""
         batch = max(self.min_batch, int(BATCH_PER_PLAYER * problem.n))
         rows: list[int] = []
         comparisons: list[Comparisons] = []
@@ -125,7 +130,7 @@ class SwapAtK(Algorithm[SwapStanding]):
             rows.append(row)
             if len(keys) >= batch or not keys:
                 break
-        return rows, comparisons, list(keys)
+        return _Selection(rows, comparisons, list(keys))
 
     def _next_comparisons(
         self, problem: Problem, samples: Samples, standing: SwapStanding, row: int
@@ -152,17 +157,10 @@ def _start(samples: Samples, standing: SwapStanding, values: Values) -> None:
         standing.start(samples.first_estimates(), samples)
 
 
-def _add(
-    samples: Samples,
-    standing: SwapStanding,
-    rows: list[int],
-    comparisons: list[Comparisons],
-    keys: list[Key],
-    values: Values,
-) -> None:
+def _add(samples: Samples, standing: SwapStanding, selected: _Selection, values: Values) -> None:
     """Add the values of a later round; comparisons whose values are all known count even if the budget ends in it."""
-    samples.add(comparisons, keys, values)
-    standing.learn(rows, samples)
+    samples.add(selected.comparisons, selected.keys, values)
+    standing.learn(selected.rows, samples)
 
 
 def _cost(samples: Samples, i: int, j: int, stratum: int) -> float:

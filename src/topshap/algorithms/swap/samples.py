@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -213,7 +214,7 @@ class Samples:
             sample = self._pairs[i, j] = PairSample(len(self.orders))
             for g, comparisons in enumerate((self._first[:, :, i] - self._first[:, :, j]).tolist()):
                 for position, value in enumerate(comparisons):
-                    if value == value:  # not nan
+                    if not math.isnan(value):
                         sample.add(g, position, self.orders[g].anchors[position], value)
         return sample
 
