@@ -70,5 +70,5 @@ class ClosestPairAlgorithm(Algorithm[MeanStanding]):
 def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
     """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
     top, rest = standing.partition(k)
-    lower, upper = clt_interval(standing, level)
+    lower, upper = clt_interval(standing.estimates, standing.std_errors, level)
     return top.item(lower[top].argmin()), rest.item(upper[rest].argmax())

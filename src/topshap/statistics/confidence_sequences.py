@@ -1,7 +1,7 @@
-"""Bounds that hold at all times together, so that looking after every batch is allowed.
+"""Confidence sequences: bounds that hold at all times together, and may be checked after every batch.
 
-A confidence interval is right at one time that was fixed beforehand. Whoever looks again and again, and stops when the
-interval suits, is wrong far more often than it says. A confidence sequence is right at all times together.
+A confidence interval holds at one time fixed in advance. Checking it repeatedly and stopping when it is narrow enough
+is wrong far more often than its level says. A confidence sequence holds at all times simultaneously.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIGHTEST_AT = 100.0
 
 
 def asymptotic_multiplier(samples: Values, level: float) -> Values:
-    """Return how many standard errors below a mean of so many samples its expectation may be, at any time.
+    """Return the half-width of a lower confidence sequence for a mean, in standard errors, after each sample count.
 
     The one-sided asymptotic confidence sequence of Robbins' normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy and
     Ramdas 2024): with a = 2 level and rho2 = (-2 ln a + ln(1 - 2 ln a)) / 100,
@@ -39,7 +39,7 @@ def asymptotic_multiplier(samples: Values, level: float) -> Values:
 
 
 def student_multiplier(normal: Values, freedom: Values) -> Values:
-    """Return the quantile of Student's t that is as unlikely to be exceeded as the normal one.
+    """Return the quantile of Student's t with the same tail probability as a normal quantile.
 
     Examples
     --------
@@ -51,19 +51,20 @@ def student_multiplier(normal: Values, freedom: Values) -> Values:
 
 
 def empirical_bernstein_bound(samples: Values, lows: Values, widths: Values, level: float) -> float:
-    """Return a lower bound of a mean that is wrong at any time, with probability at most `level`; no asymptotics.
+    """Return a non-asymptotic lower bound of a mean, wrong at any time with probability at most `level`.
 
-    Sample r has, given those before, the same expectation mu as all others, and lies in [low_r, low_r + width_r], which
-    may depend on those before. For weights l_r and predictions p_r in that interval that depend on those before only,
+    Given the earlier samples, sample r has the expectation mu that all samples share and lies in
+    [low_r, low_r + width_r], which may depend on the earlier samples. For weights l_r and predictions p_r in that
+    interval, which depend only on the earlier samples,
 
         exp(sum of l_r (x_r - mu) - psi(l_r width_r) (x_r - p_r)^2 / width_r^2),  psi(l) = -ln(1 - l) - l,
 
     is a supermartingale (Fan, Grama and Liu 2015; Howard, Ramdas, McAuliffe and Sekhon 2021; Waudby-Smith and Ramdas
-    2024), so with probability 1 - level it is below 1 / level at all times, and mu is bounded from below by each of
+    2024). With probability 1 - level it is therefore below 1 / level at all times, and mu is bounded from below by
 
         (sum of l_r x_r - psi(l_r width_r) (x_r - p_r)^2 / width_r^2 - ln(1 / level)) / (sum of l_r).
 
-    The best of them is returned, minus infinity without a sample.
+    after any number of samples. The largest of these bounds is returned, minus infinity without samples.
 
     Examples
     --------

@@ -1,14 +1,13 @@
-"""How the allowed error is shared among the pairs of players that all have to be right.
+"""Allocation of the allowed error probability to pairs of players that all have to be in the right order.
 
 A set of players is wrong if one pair across its border is. A union bound gives each of the m pairs the level delta / m,
-as if each were as likely as any other to go wrong. Most are not: they are far apart, and the few next to the border
-decide. The tail of a pair is the level at which it would just pass, so giving pairs levels in proportion to their
-tails lets all of them pass as soon as the tails add up to delta. With one pair in doubt it gets all of delta, with m
-alike each gets delta / m.
+as if all were equally likely to be wrong. Most are far apart, and the few next to the border decide. The tail of a pair
+is the level at which it would just pass, so levels in proportion to the tails let all pairs pass as soon as the tails
+add up to delta. A single close pair gets all of delta; m equally close pairs get delta / m each.
 
-The levels depend on the data, so this is no union bound in the strict sense. What it comes to was drawn in the normal
-model (see the tests): a wrong set passes most often if just two players tie, and then with the probability delta, since
-that pair alone has to show a difference of the wrong sign at the level delta. Further ties make it rarer.
+The levels depend on the data, so this is not a union bound in the strict sense. Simulations in the normal model (see
+the tests) show that a wrong set passes most often if exactly two players tie, and then with probability delta, since
+that pair alone has to show a difference of the wrong sign at level delta. Further ties make it rarer.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ import numpy as np
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix
 
-SHARED_ALIKE = 0.01
-"""The part of the level that goes to all pairs alike, so that none has to be certain."""
+EQUAL_SHARE = 0.01
+"""The fraction of the level that is shared equally, so that no pair has to be certain."""
 
 
 def levels_by_tails(tails: Matrix, level: float) -> Matrix:
-    """Return a level for each statement, which add up to `level`.
+    """Return one level per statement; they add up to `level`.
 
     Parameters
     ----------
     tails
-        For each statement the level at which it would just pass.
+        The level at which each statement would just pass.
     level
-        The probability with which any of them may be wrong.
+        The allowed probability that any of them is wrong.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def levels_by_tails(tails: Matrix, level: float) -> Matrix:
     array([0.0746, 0.0251, 0.0003])
     """
     total = float(tails.sum())
-    alike = level / max(tails.size, 1)
+    equal = level / max(tails.size, 1)
     if total <= 0.0:
-        return np.full_like(tails, alike)
-    return (1.0 - SHARED_ALIKE) * level * tails / total + SHARED_ALIKE * alike
+        return np.full_like(tails, equal)
+    return (1.0 - EQUAL_SHARE) * level * tails / total + EQUAL_SHARE * equal

@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Values
 
 _BLOCK = 2048
-"""How many rows are floats at a time, so that memory stays bounded."""
+"""The number of rows converted to floats at a time, to bound the memory."""
 
 
 def efficient_least_squares(
     coalitions: Coalitions, worths: Values, weights: Values, gain: float, draws: NDArray[np.intp]
 ) -> tuple[Values, Matrix]:
-    """Fit worth = sum of the members' coefficients, which add up to `gain`, and the coefficients' covariance.
+    """Fit v(S) - v(empty) by a sum of coefficients of the members of S; return the coefficients and their covariance.
 
-    Write the coefficients as gain / n plus a vector u that adds up to zero, and solve for u in that subspace; where the
-    coalitions do not determine it, u is the shortest solution. With too few coalitions no player is thus preferred.
+    The coefficients add up to `gain`. They are gain / n plus a vector u in the subspace of vectors that add up to zero;
+    where the coalitions do not determine u, it is the shortest solution, which prefers no player.
 
     Parameters
     ----------
     coalitions, worths, weights
-        The rows of the regression, worth v(S) - v(empty), and how much each counts.
+        The coalitions S, their v(S) - v(empty), and their weights in the regression.
     gain
         v(N) - v(empty).
     draws
-        The random draw that each row belongs to, -1 for rows that were not chosen at random. Draws are taken as
-        independent; their influence on the coefficients gives the covariance, nan where they are too few.
+        The random draw that each row belongs to, -1 for rows that were not drawn at random. Draws are taken as
+        independent; their influence on the coefficients gives the covariance, nan if there are too few.
     """
     n = coalitions.shape[1]
     normal, moment = np.zeros((n, n)), np.zeros(n)
@@ -45,20 +45,20 @@ def efficient_least_squares(
         normal += rows.T @ (weight[:, None] * rows)
     inverse = _inverse_on_zero_sums(normal)
     coefficients = gain / n + inverse @ moment
-    if len(coalitions) == 2**n - 2:  # nothing is missing
+    if len(coalitions) == 2**n - 2:  # all coalitions
         return coefficients, np.zeros((n, n))
     groups, members = np.unique(draws[draws >= 0], return_inverse=True)
-    fixed_pairs = (len(draws) - len(members)) // 2  # a coalition and its complement say the same about u
+    fixed_pairs = (len(draws) - len(members)) // 2  # a coalition and its complement determine the same part of u
     freedom = len(groups) + fixed_pairs - (n - 1)
     if len(groups) == 0 or freedom <= 0:
         return coefficients, np.full((n, n), np.nan)
     residuals = _residuals(coalitions, worths, weights, coefficients)
     largest = float(np.max(coefficients**2)) or gain**2
     if np.max(np.abs(residuals)) ** 2 <= RELATIVE_ZERO * largest:
-        # A perfect fit is not certainty: as if one more draw had been off by the largest coefficient.
+        # A perfect fit is not certainty: assume that one more draw would be off by the largest coefficient.
         residuals = np.sqrt((largest or np.nan) / (len(groups) + 1)) * _alternating(draws)
     random = np.flatnonzero(draws >= 0)[np.argsort(members, kind="stable")]
-    first = np.concatenate([[0], np.cumsum(np.bincount(members))])  # where the rows of each draw begin
+    first = np.concatenate([[0], np.cumsum(np.bincount(members))])  # the index of the first row of each draw
     squares = np.zeros((n, n))
     for start in range(0, len(groups), _BLOCK // 2):
         begin = first[start : start + _BLOCK // 2 + 1]
@@ -97,11 +97,11 @@ def _inverse_on_zero_sums(normal: Matrix) -> Matrix:
     if scale <= 0.0:
         return np.zeros((n, n))
     try:
-        # Adding the direction of equal coefficients makes the matrix definite; it is taken out again below.
+        # Adding the direction of equal coefficients makes the matrix definite; its inverse is subtracted again.
         factor = linalg.cho_factor(centred + scale / n, lower=True)
         smallest, largest = np.min(np.diag(factor[0])), np.max(np.diag(factor[0]))
         if smallest > 1e-6 * largest:
             return np.asarray(linalg.cho_solve(factor, np.eye(n))) - 1.0 / (n * scale)
     except linalg.LinAlgError:
-        pass  # fewer rows than players: the shortest solution below
+        pass  # not definite: the shortest solution below
     return np.asarray(linalg.pinvh(centred, rtol=1e-9))

@@ -1,8 +1,8 @@
-"""Running means and variances, of players and of differences between players.
+"""Running means and variances of players and of differences between players.
 
 Both classes use the update of Chan, Golub and LeVeque in float64, which is Welford's for a single sample: the sum of
 squares is taken around the running mean, so it never becomes negative and does not lose a small variance beside a large
-mean. In a small round the number of numpy calls is what takes the time, so that case is written with few of them.
+mean. Small rounds are dominated by the cost of numpy calls, so their code makes few of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PlayerMoments:
 
     def __init__(self, n: int, rows: Matrix | None = None) -> None:
         self.state: Matrix = np.zeros((3, n)) if rows is None else rows
-        """All there is to know, in one array."""
+        """Counts, means and sums of squares, in one array."""
         self.count: Values = self.state[0]
         self.mean: Values = self.state[1]
         self._squares: Values = self.state[2]
@@ -49,7 +49,7 @@ class PlayerMoments:
             self.state[:, players] = _merged(self.state[:, players], samples)
 
     def add_one(self, sample: float, player: int) -> None:
-        """Add one sample of one player; the same as `add`, but quicker."""
+        """Add one sample of one player; the same as `add`, but faster."""
         total = self.count.item(player) + 1
         share = 1 / total
         mean = self.mean.item(player)
@@ -75,8 +75,8 @@ class PlayerMoments:
 class PairMoments:
     """Count, mean and sum of squared deviations of D_j - D_i over the rounds in which both were sampled.
 
-    Entry (i, j) is about player j minus player i. A further player nobody, who contributes nothing, is sampled in every
-    round; the differences to it are the samples of each player, so that one update serves both.
+    Entry (i, j) is about player j minus player i. An additional null player, which contributes nothing, is sampled in
+    every round; the differences to it are the samples of each player, so one update serves both.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class PairMoments:
         self._size = size
         self._row_starts = np.arange(size) * size
         self.state: Matrix = np.zeros((3, size * size))
-        """All there is to know, in one array."""
+        """Counts, means and sums of squares, in one array."""
         square = self.state.reshape(3, size, size)
         self.count: Matrix = square[0, :n, :n]
         self.mean: Matrix = square[1, :n, :n]
@@ -116,24 +116,24 @@ class PairMoments:
     def add(self, samples: Matrix, players: Players | slice) -> None:
         """Add rounds of samples, one column for each of `players`, every round against one coalition."""
         rounds, sampled = samples.shape
-        with_nobody = np.zeros((rounds, sampled + 1))
-        with_nobody[:, :sampled] = samples
+        with_null = np.zeros((rounds, sampled + 1))
+        with_null[:, :sampled] = samples
         if not isinstance(players, slice):
-            for row in with_nobody:
+            for row in with_null:
                 self._add_round(row, players)
         elif rounds > 0:
-            differences = with_nobody[:, None, :] - with_nobody[:, :, None]
+            differences = with_null[:, None, :] - with_null[:, :, None]
             everyone = self.state.reshape(3, self._size, self._size)
             everyone[:] = _merged(everyone, differences)
 
-    def _add_round(self, with_nobody: Values, players: Players) -> None:
-        """Add a round in which a few were sampled, by Welford's update of the pairs among them."""
-        named = np.empty(len(with_nobody), dtype=np.intp)
-        named[:-1], named[-1] = players, self._size - 1
-        pairs = self._pairs(named, named)
+    def _add_round(self, with_null: Values, players: Players) -> None:
+        """Add a round of some players, by Welford's update of the pairs among them."""
+        sampled = np.empty(len(with_null), dtype=np.intp)
+        sampled[:-1], sampled[-1] = players, self._size - 1
+        pairs = self._pairs(sampled, sampled)
         count, mean = self._flat_count[pairs], self._flat_mean[pairs]
         count += 1.0
-        shift = with_nobody - with_nobody[:, None]
+        shift = with_null - with_null[:, None]
         shift -= mean
         step = shift / count
         mean += step
@@ -143,7 +143,7 @@ class PairMoments:
         self._flat_squares[pairs] = shift
 
     def add_two(self, sample_i: float, sample_j: float, i: int, j: int) -> None:
-        """Add a round of two players; the same as `add`, but quicker."""
+        """Add a round of two players; the same as `add`, but faster."""
         self.players.add_one(sample_i, i)
         self.players.add_one(sample_j, j)
         difference = sample_j - sample_i
@@ -164,24 +164,24 @@ class PairMoments:
         return count, self._flat_mean[pairs], self._flat_squares[pairs] / _degrees_of_freedom(count)
 
     def _pairs(self, i: Players, j: Players) -> NDArray[np.intp]:
-        """Return where the pairs of players i (rows) and j (columns) are in the flat arrays."""
+        """Return the indices of the pairs of players i (rows) and j (columns) in the flat arrays."""
         return self._row_starts[i][:, None] + j
 
 
 def _merged(rows: NDArray[Any], samples: NDArray[Any]) -> NDArray[Any]:
-    """Return count, mean and sum of squares with further samples, which are stacked along the first axis."""
+    """Return count, mean and sum of squares after adding samples, which are stacked along the first axis."""
     count, mean, squares = rows
-    fresh = len(samples)
-    fresh_mean = samples.mean(axis=0)
-    fresh_squares = ((samples - fresh_mean) ** 2).sum(axis=0)
-    total = count + fresh
-    shift = fresh_mean - mean
-    step = shift * (fresh / total)
-    return np.stack([total, mean + step, squares + fresh_squares + count * step * shift])
+    new = len(samples)
+    new_mean = samples.mean(axis=0)
+    new_squares = ((samples - new_mean) ** 2).sum(axis=0)
+    total = count + new
+    shift = new_mean - mean
+    step = shift * (new / total)
+    return np.stack([total, mean + step, squares + new_squares + count * step * shift])
 
 
 def _degrees_of_freedom(count: Values) -> Values:
-    """Return count - 1, and nan where that leaves nothing to divide by."""
+    """Return count - 1, nan where that is not positive."""
     degrees = count - 1.0
     if degrees.size and degrees.item(degrees.argmin()) <= 0.0:
         degrees[degrees <= 0.0] = np.nan

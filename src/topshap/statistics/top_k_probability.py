@@ -1,6 +1,6 @@
-"""Probabilities about the top k when the true values are normal around the estimates.
+"""Probabilities of membership in the top k when the true values are normal around the estimates.
 
-Both are shares of draws from that distribution, with a fixed seed of their own: the same result always says the same.
+They are relative frequencies in draws from that distribution, with a fixed seed: equal results have equal probabilities.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from topshap.statistics.ranking import RankBy
 
 DRAWS = 4096
-_ENTRIES_AT_ONCE = 2**21
+_NUMBERS_PER_BLOCK = 2**21
 
 
 def probability_of_set(
     players: Players, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
 ) -> float:
-    """Return the probability that exactly `players` are the top k, nan where a standard error is not known.
+    """Return the probability that exactly `players` are the top k, nan where a standard error is unknown.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def probability_of_set(
 def probability_in_top_k(
     k: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
 ) -> Values:
-    """Return each player's probability of being one of the top k, nan where a standard error is not known."""
+    """Return each player's probability of being one of the top k, nan where a standard error is unknown."""
     n = len(estimates)
     if k == n:
         return np.ones(n)
@@ -61,18 +61,18 @@ def probability_in_top_k(
 
 
 def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Iterator[Matrix]:
-    """Yield draws of what all players are ranked by, DRAWS in all, in blocks of bounded size."""
+    """Yield DRAWS draws of the values that players are ranked by, in blocks of bounded size."""
     rng = np.random.default_rng(0)
     n = len(estimates)
     root = np.diag(std_errors) if covariance is None and n <= 64 else _root(covariance)
-    at_once = max(1, _ENTRIES_AT_ONCE // n)
-    for start in range(0, DRAWS, at_once):
-        normal = rng.standard_normal((min(at_once, DRAWS - start), n))
+    block = max(1, _NUMBERS_PER_BLOCK // n)
+    for start in range(0, DRAWS, block):
+        normal = rng.standard_normal((min(block, DRAWS - start), n))
         yield rank_key(estimates + (normal * std_errors if root is None else normal @ root), rank_by)
 
 
 def _root(covariance: Matrix | None) -> Matrix | None:
-    """Return a matrix R with R'R = covariance; negative eigenvalues of an estimated covariance count as zero."""
+    """Return a matrix R with R'R = covariance; negative eigenvalues of an estimated covariance are set to zero."""
     if covariance is None:
         return None
     values, vectors = np.linalg.eigh(covariance)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Values
 
 RELATIVE_ZERO = 1e-12
-"""A variance below this part of the largest squared sample is rounding noise: the samples were all equal."""
+"""A variance below this fraction of the largest squared sample is rounding noise: the samples were all equal."""
 
 
 def with_unseen_jump_floor(variances: Values, counts: Values, largest_square: float) -> Values:

@@ -29,7 +29,7 @@ def test_the_quantile_leaves_the_level_outside(level):
 
 
 def test_the_bounds_are_normal_around_the_estimates():
-    lower, upper = clt_interval(known([1.0, 5.0], [0.5, 2.0]), 0.05)
+    lower, upper = clt_interval(np.array([1.0, 5.0]), np.array([0.5, 2.0]), 0.05)
     np.testing.assert_allclose(lower, [1.0 - 1.959964 * 0.5, 5.0 - 1.959964 * 2.0], rtol=1e-6)
     np.testing.assert_allclose(upper, [1.0 + 1.959964 * 0.5, 5.0 + 1.959964 * 2.0], rtol=1e-6)
 
@@ -37,7 +37,7 @@ def test_the_bounds_are_normal_around_the_estimates():
 def test_the_bounds_of_a_player_whose_error_is_not_known_are_infinite():
     standing = MeanStanding(np.arange(2), 1.0, pairs=False)
     standing.add(np.array([[1.0], [2.0]]), np.array([0]))
-    lower, upper = clt_interval(standing, 0.05)
+    lower, upper = clt_interval(standing.estimates, standing.std_errors, 0.05)
     assert np.isfinite([lower[0], upper[0]]).all()
     assert (lower[1], upper[1]) == (-np.inf, np.inf)
 

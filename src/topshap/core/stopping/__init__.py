@@ -1,17 +1,17 @@
 """When a race ends: small criteria, composed with ``&`` and ``|``.
 
-A criterion looks at a race after every batch and says whether it is `met`, and about how much of the way there is done:
-its `completion`, from 0 to 1, which drives the progress bar. Of two criteria, ``a | b`` is met with the first and as
-complete as the further one, ``a & b`` is met with the last and as complete as the one that lags behind.
+A criterion is checked after every batch. It says whether it is `met`, and estimates its `completion` from 0 to 1, which
+drives the progress bar. ``a | b`` is met as soon as one of the two is, and its completion is the larger one; ``a & b``
+is met once both are, and its completion is the smaller one.
 
     identify(game, k=3, stop=TimeLimit(60) | Budget(500))                        # whichever comes first
-    identify(game, k=3, stop=Budget(500) & Confidence(epsilon=0.01))             # sure, and never on less than 500
+    identify(game, k=3, stop=Budget(500) & Confidence(epsilon=0.01))             # confident, after at least 500
     identify(game, k=3, stop=When(lambda race: race.standing.std_errors.max() < 0.1))
 
-A criterion keeps no state of its own, so that one may serve any number of races.
+Criteria are stateless, so one criterion can serve any number of races.
 
-Rules (`OverlappingIntervals`, `Credible`, `SeparatedBorder`) are what `Confidence` comes to: they look at the standing
-of an algorithm, and say what their answer rests on.
+`Confidence` is decided by a rule (`OverlappingIntervals`, `Credible` or `SeparatedBorder`), which checks the standing
+of an algorithm and states its `guarantee`.
 """
 
 from topshap.core.stopping.credible import Credible

@@ -1,4 +1,4 @@
-"""Confidence by the posterior: the estimates are taken as normal, and nothing is paid for looking."""
+"""Confidence by a normal posterior, without a correction for repeated looks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from topshap.core.stopping.rules import NEARLY_DONE, part_sampled
-from topshap.core.validation import check_delta, check_int, check_real, front_door
+from topshap.core.stopping.rules import NEARLY_DONE, ConfidenceRule
+from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @front_door
 @dataclass(frozen=True)
-class Credible:
-    """Stop when the estimates, taken as normal, leave a probability of at most delta for a larger error than epsilon.
+class Credible(ConfidenceRule):
+    """Stop when the posterior probability of an error above epsilon is at most delta.
 
     The probabilities that phi_i - phi_j < -epsilon are added up over i in the top k and j in the rest, under a normal
-    distribution with the standing's estimates and covariance (its standard errors alone where it has no covariance).
-    This is the cheapest rule, works with every algorithm that gives standard errors, and is no guarantee: it
-    takes these for right, and looks after every batch without paying for it.
+    distribution with the standing's estimates and covariance (only its standard errors where it has no covariance).
+    This is the cheapest rule, and works with every algorithm that estimates standard errors. It is not a guarantee: it
+    assumes that these are right, and does not correct for repeated looks.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Credible:
     delta
         The allowed posterior probability of a larger error.
     min_samples
-        Never stop before every player was sampled this often, where the standing counts samples.
+        The number of samples of every player before the rule can be met, where the standing counts samples.
 
     Examples
     --------
@@ -45,45 +45,36 @@ class Credible:
     ([0, 1], 'confident')
     """
 
-    epsilon: float
-    delta: float
-    min_samples: int = 30
-
-    def __post_init__(self) -> None:
-        check_real("epsilon", self.epsilon, low=0.0)
-        check_delta(self.delta)
-        check_int("min_samples", self.min_samples, low=2)
-
     @property
     def guarantee(self) -> Promised:
-        """Credible: a probability under the model, no guarantee."""
+        """Always ``"credible"``: a probability under the model, not a guarantee."""
         return "credible"
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the probability of a larger error is at most delta."""
         if k == standing.n_players:
             return True
-        if part_sampled(standing, self.min_samples) < 1.0:
+        if self.fraction_sampled(standing) < 1.0:
             return False
         return probability_of_larger_error(standing, k, self.epsilon) <= self.delta
 
     def completion(self, standing: Standing, k: int) -> float:
-        """Return about which part of the evaluations that the rule takes has been spent.
+        """Return the estimated fraction of the required evaluations that is spent.
 
-        The logarithm of a normal tail falls in proportion to the number of samples.
+        The logarithm of a normal tail probability falls in proportion to the number of samples.
         """
         if self(standing, k):
             return 1.0
         probability = probability_of_larger_error(standing, k, self.epsilon)
-        if not 0.0 < probability < 1.0:  # nothing is known yet, or only the samples are too few
-            part = 0.0 if probability != 0.0 else 1.0
+        if not 0.0 < probability < 1.0:  # nothing is known yet, or only `min_samples` is not reached
+            fraction = 0.0 if probability != 0.0 else 1.0
         else:
-            part = math.log(probability) / math.log(self.delta)
-        return min(part, part_sampled(standing, self.min_samples), NEARLY_DONE)
+            fraction = math.log(probability) / math.log(self.delta)
+        return min(fraction, self.fraction_sampled(standing), NEARLY_DONE)
 
 
 def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> float:
-    """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon), nan where not known.
+    """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon), nan where unknown.
 
     Examples
     --------
@@ -95,12 +86,12 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     """
     top, rest = standing.partition(k)
     estimates, variances, covariance = standing.estimates, standing.std_errors**2, standing.covariance()
-    ahead = estimates[top][:, None] - estimates[rest] + epsilon
-    variance = apart = variances[top][:, None] + variances[rest]
+    lead = estimates[top][:, None] - estimates[rest] + epsilon
+    variance = independent = variances[top][:, None] + variances[rest]
     if covariance is not None:
-        variance = apart - 2.0 * covariance[np.ix_(top, rest)]
-        # An estimated covariance may be too large to be one; that is no certainty.
-        variance = np.where(variance > 0.0, variance, apart)
-    certain = np.where(ahead >= 0.0, np.inf, -np.inf)
-    z = np.divide(ahead, np.sqrt(variance), out=certain, where=variance != 0.0)
+        variance = independent - 2.0 * covariance[np.ix_(top, rest)]
+        # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
+        variance = np.where(variance > 0.0, variance, independent)
+    certain = np.where(lead >= 0.0, np.inf, -np.inf)
+    z = np.divide(lead, np.sqrt(variance), out=certain, where=variance != 0.0)
     return float(scipy.special.ndtr(-z).sum())

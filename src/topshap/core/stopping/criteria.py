@@ -1,4 +1,4 @@
-"""The criteria that topshap brings: what is spent, confidence, time, all coalitions, and a function of your own."""
+"""The built-in criteria: budget, confidence, time, exhaustion and any function of the race."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @front_door
 @dataclass(frozen=True)
 class Budget(Criterion):
-    """Met when this much is spent, in evaluations or calls, as the race counts. It is never exceeded.
+    """Met when this many evaluations, or calls where the race counts calls, are spent. It is never exceeded.
 
     Examples
     --------
@@ -38,31 +38,31 @@ class Budget(Criterion):
         check_int("evaluations", self.evaluations, low=2)
 
     def met(self, race: RaceView) -> bool:
-        """Return whether it is spent."""
+        """Return whether the budget is spent."""
         return race.spent >= self.evaluations
 
     def completion(self, race: RaceView) -> float:
-        """Return the part that is spent."""
+        """Return the fraction that is spent."""
         return min(1.0, race.spent / self.evaluations)
 
-    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same for all races
         """Return "budget"."""
         return "budget"
 
     @property
     def limit(self) -> int | None:
-        """What may be spent."""
+        """The budget itself."""
         return self.evaluations
 
 
 @front_door
 @dataclass(frozen=True)
 class Confidence(Criterion):
-    """Met when the set has, with probability at least 1 - delta, an inclusion-exclusion error of at most epsilon.
+    """Met when the inclusion-exclusion error is at most epsilon with probability at least 1 - delta.
 
-    ``stop=Confidence(epsilon, delta, guarantee)`` is what `topshap.identify` does with the parameters of these names;
-    as a criterion it can be composed with others. A race keeps one such promise: all of its confidence
-    has to be the same.
+    ``stop=Confidence(epsilon, delta, guarantee)`` is equivalent to the parameters of `topshap.identify` with these
+    names, and can be composed with other criteria. All `Confidence` criteria of a race have to be equal, since a result
+    has one guarantee.
 
     Examples
     --------
@@ -89,12 +89,12 @@ class Confidence(Criterion):
         return race.confident
 
     def completion(self, race: RaceView) -> float:
-        """Return about which part of the evaluations that it takes has been spent."""
+        """Return the estimated fraction of the required evaluations that is spent."""
         if race.confident:
             return 1.0
         return 0.0 if race.rule is None else race.rule.completion(race.standing, race.k)
 
-    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same for all races
         """Return "confident"."""
         return "confident"
 
@@ -102,9 +102,9 @@ class Confidence(Criterion):
 @front_door
 @dataclass(frozen=True)
 class TimeLimit(Criterion):
-    """Met when so many seconds have passed since the race was made.
+    """Met when this many seconds have passed since the race was created.
 
-    The batch under way is finished first. What a race finds by then depends on the machine, whatever the seed.
+    The current batch is finished first. The result depends on the speed of the machine, even with a fixed seed.
 
     Examples
     --------
@@ -121,14 +121,14 @@ class TimeLimit(Criterion):
         check_positive("seconds", self.seconds)
 
     def met(self, race: RaceView) -> bool:
-        """Return whether the time is up."""
+        """Return whether the time has passed."""
         return race.seconds >= self.seconds
 
     def completion(self, race: RaceView) -> float:
-        """Return the part of the time that has passed."""
+        """Return the fraction of the time that has passed."""
         return min(1.0, race.seconds / self.seconds)
 
-    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same for all races
         """Return "time"."""
         return "time"
 
@@ -137,8 +137,8 @@ class TimeLimit(Criterion):
 class Exhausted(Criterion):
     """Met when the value of every coalition is known, so that the answer is exact.
 
-    A race that pays for a coalition once ends there in any case; one with ``counting="calls"`` goes on without this. A
-    game whose values vary from call to call is never exhausted.
+    With ``counting="distinct"`` a race ends there in any case; with ``counting="calls"`` only by this criterion. A game
+    whose values vary from call to call is never exhausted.
 
     Examples
     --------
@@ -155,10 +155,10 @@ class Exhausted(Criterion):
         return race.exhausted
 
     def completion(self, race: RaceView) -> float:
-        """Return the part of all coalitions that is known."""
+        """Return the fraction of coalitions that is known."""
         return race.evaluations / 2**race.n_players if race.deterministic else 0.0
 
-    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same whatever the race
+    def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same for all races
         """Return "exact"."""
         return "exact"
 
@@ -166,14 +166,14 @@ class Exhausted(Criterion):
 @front_door
 @dataclass(frozen=True, repr=False)
 class When(Criterion):
-    """Met when a function of the race says so.
+    """Met when a function of the race returns true.
 
     Parameters
     ----------
     function
-        Takes the race, returns whether it may end.
+        Takes the race and returns whether it may end.
     progress
-        Takes the race, returns about how much of the way is done, from 0 to 1; None if there is nothing to say.
+        Takes the race and returns its estimated completion, from 0 to 1; None if there is no estimate.
 
     Examples
     --------
@@ -196,15 +196,15 @@ class When(Criterion):
             refuse("progress", self.progress, must_be="a function of a race or None")
 
     def met(self, race: RaceView) -> bool:
-        """Return what the function says."""
+        """Return the value of the function."""
         return bool(self.function(race))
 
     def completion(self, race: RaceView) -> float:
-        """Return how much of the way is done, as far as that can be said."""
+        """Return the value of `progress`, 0 without it."""
         if self.met(race):
             return 1.0
         return 0.0 if self.progress is None else min(max(0.0, float(self.progress(race))), NEARLY_DONE)
 
     def __repr__(self) -> str:
-        """Return the call with the function's name."""
+        """Return the constructor call with the name of the function."""
         return f"When({getattr(self.function, '__qualname__', repr(self.function))})"

@@ -1,4 +1,4 @@
-"""What ends a race, and how two such criteria become one with ``&`` and ``|``."""
+"""The base class of criteria, and their composition with ``&`` and ``|``."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 class Criterion(ABC):
-    """Says when a race ends. Subclasses say when they are `met`, and if they can how far there is to go.
+    """Decides when a race ends. Subclasses define `met` and, if possible, `completion`.
 
     Examples
     --------
     >>> import topshap
     >>> from topshap.core.stopping import Criterion, TimeLimit
     >>> class Rounds(Criterion):
-    ...     "Everyone was sampled often enough."
+    ...     "Met when every player has this many samples."
     ...
-    ...     def __init__(self, often):
-    ...         self.often = often
+    ...     def __init__(self, samples):
+    ...         self.samples = samples
     ...
     ...     def met(self, race):
-    ...         return bool(race.standing.counts.min() >= self.often)
+    ...         return bool(race.standing.counts.min() >= self.samples)
     ...
     ...     def completion(self, race):
-    ...         return min(1.0, race.standing.counts.min() / self.often)
+    ...         return min(1.0, race.standing.counts.min() / self.samples)
     >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1])
     >>> stop = Rounds(5) | TimeLimit(60)
     >>> topshap.identify(game, k=2, algorithm="cmcs", stop=stop, random_state=0).stopped
@@ -39,23 +39,23 @@ class Criterion(ABC):
 
     @abstractmethod
     def met(self, race: RaceView) -> bool:
-        """Return whether the race may end. Looked at after every batch, never before the first."""
+        """Return whether the race may end; called after every batch, never before the first."""
 
     def completion(self, race: RaceView) -> float:
-        """Return about how much of the way is done, from 0 to 1; 1 exactly if it is met."""
+        """Return the estimated completion, from 0 to 1; 1 exactly if the criterion is met."""
         return 1.0 if self.met(race) else 0.0
 
     def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - for composites
-        """Return what a result says for having ended by this criterion, once it is met."""
+        """Return the `TopK.stopped` of a race that this criterion ends."""
         return "rule"
 
     @property
     def limit(self) -> int | None:
-        """By how much spent it is met in any case; None where that cannot be known. A race never spends more."""
+        """The spending at which the criterion is met in any case, None if unknown; a race never spends more."""
         return None
 
     def leaves(self) -> Iterator[Criterion]:
-        """Yield the criteria that this one is composed of, itself if it is not."""
+        """Yield the criteria that this one is composed of; itself if it is not composed."""
         yield self
 
     def __and__(self, other: object) -> Criterion:
@@ -63,7 +63,7 @@ class Criterion(ABC):
         return AllOf(_parts(AllOf, self, other)) if isinstance(other, Criterion) else NotImplemented
 
     def __or__(self, other: object) -> Criterion:
-        """Return a criterion that is met when one of both is."""
+        """Return a criterion that is met when one of the two is."""
         return AnyOf(_parts(AnyOf, self, other)) if isinstance(other, Criterion) else NotImplemented
 
     def __bool__(self) -> NoReturn:
@@ -75,7 +75,7 @@ class Criterion(ABC):
 
 @dataclass(frozen=True, repr=False)
 class AnyOf(Criterion):
-    """Met with the first of several criteria, and as complete as the furthest: what ``|`` makes.
+    """Met when one of several criteria is; the result of ``|``.
 
     Examples
     --------
@@ -92,20 +92,20 @@ class AnyOf(Criterion):
         return any(criterion.met(race) for criterion in self.criteria)
 
     def completion(self, race: RaceView) -> float:
-        """Return the completion of the one that is furthest."""
+        """Return the largest completion."""
         return max(criterion.completion(race) for criterion in self.criteria)
 
     def reason(self, race: RaceView) -> Stopped:
-        """Return the reason of the first that is met."""
+        """Return the reason of the first criterion that is met."""
         return next((criterion.reason(race) for criterion in self.criteria if criterion.met(race)), "rule")
 
     @property
     def limit(self) -> int | None:
-        """The lowest limit that one of them has."""
+        """The lowest of their limits."""
         return min((criterion.limit for criterion in self.criteria if criterion.limit is not None), default=None)
 
     def leaves(self) -> Iterator[Criterion]:
-        """Yield what they are composed of."""
+        """Yield the criteria that they are composed of."""
         for criterion in self.criteria:
             yield from criterion.leaves()
 
@@ -116,7 +116,7 @@ class AnyOf(Criterion):
 
 @dataclass(frozen=True, repr=False)
 class AllOf(Criterion):
-    """Met with the last of several criteria, and as complete as the one that lags behind: what ``&`` makes.
+    """Met when all of several criteria are; the result of ``&``.
 
     Examples
     --------
@@ -132,23 +132,23 @@ class AllOf(Criterion):
         return all(criterion.met(race) for criterion in self.criteria)
 
     def completion(self, race: RaceView) -> float:
-        """Return the completion of the one that lags behind."""
+        """Return the smallest completion."""
         return min(criterion.completion(race) for criterion in self.criteria)
 
     def reason(self, race: RaceView) -> Stopped:
-        """Return the reason that they share, "rule" if they differ."""
+        """Return their common reason, "rule" if they differ."""
         reasons = {criterion.reason(race) for criterion in self.criteria}
         return reasons.pop() if len(reasons) == 1 else "rule"
 
     @property
     def limit(self) -> int | None:
-        """The highest of their limits, if each has one."""
+        """The highest of their limits, None if one of them has none."""
         limits = [criterion.limit for criterion in self.criteria]
         known = [limit for limit in limits if limit is not None]
         return max(known) if len(known) == len(limits) else None
 
     def leaves(self) -> Iterator[Criterion]:
-        """Yield what they are composed of."""
+        """Yield the criteria that they are composed of."""
         for criterion in self.criteria:
             yield from criterion.leaves()
 
@@ -158,5 +158,5 @@ class AllOf(Criterion):
 
 
 def _parts(kind: type[AnyOf | AllOf], *criteria: Criterion) -> tuple[Criterion, ...]:
-    """Return the criteria with those of the same kind taken apart, so that nothing is nested without need."""
+    """Return the criteria with those of the same kind flattened."""
     return tuple(part for c in criteria for part in (c.criteria if isinstance(c, kind) else (c,)))

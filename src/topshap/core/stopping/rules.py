@@ -1,7 +1,7 @@
-"""What the estimates have to say before a race stops by itself.
+"""Rules by which a race stops by itself.
 
-A rule looks at a standing. All of them ask the same question, whether anybody left out may be ahead of anyone in the
-current top k by more than epsilon, and differ in what they rest on, which is their `guarantee`.
+A rule checks a standing. All rules ask whether a player outside the current top k may be ahead of one inside by more
+than epsilon. They differ in the assumptions of the answer, which is their `guarantee`.
 """
 
 from __future__ import annotations
@@ -19,57 +19,57 @@ if TYPE_CHECKING:
     from topshap.core.standing import Standing
 
 Guarantee: TypeAlias = Literal["asymptotic", "credible", "exact"]
-"""What may be asked for: see the `guarantee` parameter of `topshap.identify`."""
+"""A guarantee that can be asked for: see the `guarantee` parameter of `topshap.identify`."""
 
 Promised: TypeAlias = Literal["asymptotic", "credible", "exact", "published"]
-"""What a rule gives: one of these, or the published rule, which is no guarantee."""
+"""The guarantee that a rule gives. ``"published"`` is the rule of the paper, which is not a guarantee."""
 
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 
 NEARLY_DONE = 1.0 - 1e-9
-"""The completion of a rule that is not yet met is at most this."""
+"""The largest completion of a rule that is not yet met."""
 
 
 class StoppingRule(Protocol):
-    """Says after each batch whether the current top k may be returned."""
+    """Decides after each batch whether the current top k may be returned."""
 
     @property
     def guarantee(self) -> Promised:
-        """What it means that the rule is met."""
+        """The guarantee of a race that stops by this rule."""
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the race may stop."""
 
     def completion(self, standing: Standing, k: int) -> float:
-        """Return about which part of the evaluations that the rule takes has been spent; 1 exactly if it is met."""
+        """Return the estimated fraction of the required evaluations that is spent; 1 exactly if the rule is met."""
 
 
 @runtime_checkable
 class BoundedStanding(Protocol):
-    """A standing whose algorithm bounds the differences across the border itself."""
+    """A standing whose algorithm bounds the differences across the border of the top k."""
 
     def worst_bound(self) -> float:
         """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest.
 
-        The bounds hold together with probability 1 - delta at the moment of any look: pairs and looks are paid for.
+        With probability 1 - delta the bounds hold for all pairs and at all times together.
         """
 
 
 @front_door
 @dataclass(frozen=True)
 class SeparatedBorder:
-    """Stop when the algorithm's own bounds put nobody left out ahead of the top k by more than epsilon.
+    """Stop when the algorithm's own bounds put no other player ahead of the top k by more than epsilon.
 
     Parameters
     ----------
     epsilon
         The allowed inclusion-exclusion error.
     guarantee
-        What the bounds rest on: ``"asymptotic"`` or ``"exact"``.
+        The guarantee of the bounds: ``"asymptotic"`` or ``"exact"``.
 
     Examples
     --------
-    A standing of its own: two players, of whom the first is ahead by at least -0.05.
+    A standing with two players, of whom the first is ahead by at least -0.05:
 
     >>> from topshap.core.standing import FittedStanding
     >>> class Bounded(FittedStanding):
@@ -87,11 +87,11 @@ class SeparatedBorder:
         check_real("epsilon", self.epsilon, low=0.0)
 
     def __call__(self, standing: Standing, k: int) -> bool:
-        """Return whether the lowest of all bounds is at least -epsilon."""
+        """Return whether the lowest bound is at least -epsilon."""
         return k == standing.n_players or self._bound(standing) >= -self.epsilon
 
     def completion(self, standing: Standing, k: int) -> float:
-        """Return about which part of the evaluations that the rule takes has been spent."""
+        """Return the estimated fraction of the required evaluations that is spent."""
         return 1.0 if self(standing, k) else border_completion(standing, k, self._bound(standing), self.epsilon)
 
     def _bound(self, standing: Standing) -> float:
@@ -100,14 +100,9 @@ class SeparatedBorder:
         return standing.worst_bound()
 
 
-@front_door
 @dataclass(frozen=True)
-class OverlappingIntervals:
-    """The published rule: stop when no interval of the rest exceeds one of the top k by more than epsilon.
-
-    The intervals come from the central limit theorem, each at level delta / n, two-sided. This is kept to reproduce
-    published figures. It is no guarantee at level delta: it looks after every round without paying for it, and
-    its intervals are only asymptotically right, which fails for players that are rarely pivotal.
+class ConfidenceRule:
+    """Base of the rules that use estimates and standard errors of a standing.
 
     Parameters
     ----------
@@ -116,15 +111,7 @@ class OverlappingIntervals:
     delta
         The allowed probability of a larger error.
     min_samples
-        Never stop before every player was sampled this often.
-
-    Examples
-    --------
-    >>> import topshap
-    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
-    >>> top = topshap.identify(game, k=2, epsilon=0.1, delta=0.05, algorithm="cmcs@k", random_state=0)
-    >>> sorted(top.players.tolist()), top.stopped
-    ([0, 1], 'confident')
+        The number of samples of every player before the rule can be met, where the standing counts samples.
     """
 
     epsilon: float
@@ -136,45 +123,72 @@ class OverlappingIntervals:
         check_delta(self.delta)
         check_int("min_samples", self.min_samples, low=2)
 
+    def fraction_sampled(self, standing: Standing) -> float:
+        """Return the smallest sample count as a fraction of `min_samples`, at most 1; 1 if samples are not counted."""
+        counts = standing.counts
+        return 1.0 if counts is None else min(1.0, float(counts.min()) / self.min_samples)
+
+
+@front_door
+@dataclass(frozen=True)
+class OverlappingIntervals(ConfidenceRule):
+    """The published rule: stop when no interval of the rest exceeds one of the top k by more than epsilon.
+
+    The intervals come from the central limit theorem, each two-sided at level delta / n. The rule is kept to reproduce
+    published figures. It is not a guarantee at level delta: it does not correct for repeated looks, and its intervals
+    hold only asymptotically, which fails for players that are rarely pivotal.
+
+    Parameters
+    ----------
+    epsilon
+        The allowed inclusion-exclusion error.
+    delta
+        The allowed probability of a larger error.
+    min_samples
+        The number of samples of every player before the rule can be met.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
+    >>> top = topshap.identify(game, k=2, epsilon=0.1, delta=0.05, algorithm="cmcs@k", random_state=0)
+    >>> sorted(top.players.tolist()), top.stopped
+    ([0, 1], 'confident')
+    """
+
     @property
     def guarantee(self) -> Promised:
-        """The published rule: no guarantee at level delta."""
+        """Always ``"published"``: not a guarantee at level delta."""
         return "published"
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the intervals of the top k and the rest overlap by at most epsilon."""
-        if part_sampled(standing, self.min_samples) < 1.0:
+        if self.fraction_sampled(standing) < 1.0:
             return False
         if k == standing.n_players:
             return True
         return self._overlap(standing, k) <= self.epsilon
 
     def completion(self, standing: Standing, k: int) -> float:
-        """Return about which part of the evaluations that the rule takes has been spent."""
+        """Return the estimated fraction of the required evaluations that is spent."""
         if self(standing, k):
             return 1.0
-        sampled = part_sampled(standing, self.min_samples)
+        sampled = self.fraction_sampled(standing)
         if k == standing.n_players:
             return min(sampled, NEARLY_DONE)
         return min(sampled, border_completion(standing, k, -self._overlap(standing, k), self.epsilon))
 
     def _overlap(self, standing: Standing, k: int) -> float:
         top, rest = standing.partition(k)
-        lower, upper = clt_interval(standing, self.delta / standing.n_players)
+        lower, upper = clt_interval(standing.estimates, standing.std_errors, self.delta / standing.n_players)
         return float(np.max(upper[rest]) - np.min(lower[top]))
 
 
-def part_sampled(standing: Standing, min_samples: int) -> float:
-    """Return the smallest sample count as a fraction of `min_samples`, at most 1; 1 where samples are not counted."""
-    counts = standing.counts
-    return 1.0 if counts is None else min(1.0, float(counts.min()) / min_samples)
-
-
 def border_completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:
-    """Return about which part of the evaluations has been spent that bring the lowest bound up to -epsilon.
+    """Return the estimated fraction of the evaluations that raise the lowest bound to -epsilon.
 
-    The bound is the estimated difference less a half-width, which has to shrink to difference + epsilon, and shrinks
-    with the root of the number of samples.
+    The bound is the estimated difference minus a half-width, which is inversely proportional to the square root of the
+    number of samples and has to shrink to difference + epsilon.
     """
     if bound >= -epsilon:
         return NEARLY_DONE

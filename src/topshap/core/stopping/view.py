@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RaceView(Protocol):
-    """The part of a `topshap.Race` that criteria look at."""
+    """The attributes of a `topshap.Race` that criteria may use."""
 
     n_players: int
     k: int
@@ -21,7 +21,7 @@ class RaceView(Protocol):
 
     @property
     def spent(self) -> int:
-        """The part of the budget that is spent."""
+        """The evaluations or calls spent so far, as the race counts them."""
 
     @property
     def evaluations(self) -> int:
@@ -29,11 +29,11 @@ class RaceView(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The time since the race was made."""
+        """The seconds since the race was created."""
 
     @property
     def confident(self) -> bool:
-        """Whether the current top k is good enough by the race's rule."""
+        """Whether the current top k satisfies the race's rule."""
 
     @property
     def exhausted(self) -> bool:
@@ -41,4 +41,4 @@ class RaceView(Protocol):
 
     @property
     def standing(self) -> Standing:
-        """Estimates, standard errors and ranking at the moment."""
+        """The current estimates, standard errors and ranking."""
