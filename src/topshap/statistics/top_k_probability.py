@@ -1,6 +1,7 @@
 """Probabilities of membership in the top k when the true values are normal around the estimates.
 
-They are relative frequencies in draws from that distribution, with a fixed seed: equal results have equal probabilities.
+They are relative frequencies in draws from that distribution. The seed is fixed: equal results have equal
+probabilities.
 """
 
 from __future__ import annotations
