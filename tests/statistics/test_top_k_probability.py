@@ -87,7 +87,7 @@ def test_many_players_are_drawn_in_blocks_to_the_same_result(monkeypatch):
     for shared in (None, covariance):
         monkeypatch.undo()
         at_once = probability_in_top_k(5, estimates, errors, shared)
-        monkeypatch.setattr(posterior, "_ENTRIES_AT_ONCE", 80 * 700)
+        monkeypatch.setattr(posterior, "_NUMBERS_PER_BLOCK", 80 * 700)
         np.testing.assert_array_equal(probability_in_top_k(5, estimates, errors, shared), at_once)
 
 
