@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from topshap.core.algorithm import Problem
     from topshap.core.ledger import Bill
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped
@@ -79,7 +78,6 @@ class Race:
         self._limits, self._ledger = setup.limits, setup.ledger()
         self._recorder = Recorder()
         self._clock, self._start_time = clock, clock()
-        self._problem: Problem | None = None
         self._standing: Standing | None = None
         self.stopped: Stopped | None = None
         """Why the race ended, None while it has not: see `TopK.stopped`."""
@@ -129,6 +127,11 @@ class Race:
         if self.stopped is not None:
             return self.stopped in ("confident", "exact")
         return self.rule is not None and self.rule(self.standing, self.k)
+
+    @property
+    def rule_completion(self) -> float:
+        """The completed part of the evaluations that the race's rule takes, from 0 to 1; 0 without a rule."""
+        return 0.0 if self.rule is None else self.rule.completion(self.standing, self.k)
 
     @property
     def completion(self) -> float:
@@ -211,32 +214,21 @@ class Race:
 
     def result(self) -> TopK:
         """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
-        standing, problem, limits = self.standing, self._problem, self._limits
-        if problem is None:
-            raise RaceError("This race has not started.")
+        standing = self.standing
         return TopK(
             players=standing.ranking(resolution=1e-12)[: self.k],
             estimates=standing.estimates.copy(),
             std_errors=standing.std_errors.copy(),
             covariance=standing.covariance(),
-            player_names=self.player_names,
             evaluations=self.evaluations,
             calls=self.calls,
             budget=self.budget,
-            epsilon=problem.epsilon,
-            delta=problem.delta,
-            guarantee=limits.guarantee if self.rule is None else self.rule.guarantee,
-            value_range=limits.value_range,
             stopped=self.stopped or "interrupted",
-            rule=None if limits.stop is None else repr(limits.stop),
-            algorithm=self._setup.algorithm.name,
-            rank_by=self.rank_by,
-            counting=self.counting,
-            deterministic=self.deterministic,
-            empty=problem.empty,
-            grand=problem.grand,
+            guarantee=self._limits.guarantee if self.rule is None else self.rule.guarantee,
+            empty=self._ends[0],
+            grand=self._ends[1],
             history=self._recorder.history(self.evaluations, standing),
-            random_state=self._setup.seed,
+            **self._setup.result_fields(),
         )
 
     def _answer_known(self) -> None:
@@ -248,7 +240,7 @@ class Race:
         """Give the algorithm the values of its batch, as far as the budget goes, and request the next batch."""
         answer = self._ledger.enter(self._bill, values)
         missing = len(self._batch) - len(answer)
-        started = self._problem is not None
+        started = self._standing is not None
         if not started:
             self._start(answer)
         if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
@@ -286,7 +278,8 @@ class Race:
     def _start(self, ends: Values) -> None:
         """Start the algorithm, now that v(empty) and v(N) are known."""
         algorithm = self._setup.algorithm
-        self._problem = problem = self._setup.problem(ends, self._ledger)
+        problem = self._setup.problem(ends, self._ledger)
+        self._ends: tuple[float, float] = problem.empty, problem.grand
         self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
         self._standing = standing = algorithm.standing(problem)
         rounds = algorithm.rounds(problem, standing)

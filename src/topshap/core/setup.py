@@ -63,6 +63,22 @@ class Setup:
         """Return an empty ledger."""
         return Ledger(self.n, self.limits.budget, self.counting, deterministic=self.deterministic)
 
+    def result_fields(self) -> dict[str, Any]:
+        """Return the fields of a `TopK` that are known from the start."""
+        limits = self.limits
+        return {
+            "player_names": self.player_names,
+            "epsilon": None if limits.confidence is None else limits.confidence.epsilon,
+            "delta": None if limits.confidence is None else limits.confidence.delta,
+            "value_range": limits.value_range,
+            "rule": None if limits.stop is None else repr(limits.stop),
+            "algorithm": self.algorithm.name,
+            "rank_by": self.rank_by,
+            "counting": self.counting,
+            "deterministic": self.deterministic,
+            "random_state": self.seed,
+        }
+
     def problem(self, ends: Values, ledger: Ledger) -> Problem:
         """Return the problem that the algorithm gets, now that v(empty) and v(N) are known."""
         empty, grand = ends.tolist()

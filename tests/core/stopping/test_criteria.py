@@ -26,7 +26,7 @@ class LookedAt:
     n_players: int = 4
     deterministic: bool = True
     confident: bool = False
-    rule: None = None
+    rule_completion: float = 0.0
 
     @property
     def evaluations(self):

@@ -92,7 +92,7 @@ class Confidence(Criterion):
         """Return the estimated fraction of the required evaluations that is spent."""
         if race.confident:
             return 1.0
-        return 0.0 if race.rule is None else race.rule.completion(race.standing, race.k)
+        return race.rule_completion
 
     def reason(self, race: RaceView) -> Stopped:  # noqa: ARG002 - the same for all races
         """Return "confident"."""

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from topshap.core.ledger import Counting
     from topshap.core.standing import Standing
-    from topshap.core.stopping.rules import StoppingRule
 
 
 class RaceView(Protocol):
     """The attributes of a `topshap.Race` that criteria may use."""
 
     n_players: int
-    k: int
     counting: Counting
     deterministic: bool
-    rule: StoppingRule | None
 
     @property
     def spent(self) -> int:
@@ -34,6 +31,10 @@ class RaceView(Protocol):
     @property
     def confident(self) -> bool:
         """Whether the current top k satisfies the race's rule."""
+
+    @property
+    def rule_completion(self) -> float:
+        """The completed part of the evaluations that the race's rule takes, from 0 to 1."""
 
     @property
     def exhausted(self) -> bool:
