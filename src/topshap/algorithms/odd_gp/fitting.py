@@ -88,7 +88,7 @@ class Objective:
         total = a.sum()
         exponent = (x * a) @ x.T
         grow, shrink = np.exp(exponent - total), np.exp(-exponent - total)
-        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), so that nothing overflows
+        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), which avoids overflow
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))

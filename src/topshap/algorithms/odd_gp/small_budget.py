@@ -2,7 +2,7 @@
 
 Such a budget does not allow one complement pair per player. Evaluating v({i}) for all i, or v(N - i) for all i,
 compares all players at n evaluations; the rest of the budget completes as many pairs as it can. A Gaussian process on
-the odd and the even part together weights the values: the even part absorbs what all single players have in common.
+the odd and the even part together weights the values: the even part absorbs the common level of single players.
 """
 
 from __future__ import annotations
