@@ -1,7 +1,8 @@
-"""BLAS has one thread while an algorithm thinks about little, and all of them otherwise."""
+"""BLAS has one thread while an algorithm computes on a small problem, and all of them otherwise."""
 
 import sys
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.algorithms.odd_gp import blas as one_thread
-from topshap.algorithms.odd_gp import surrogate as odd_surrogate
+from topshap.algorithms.odd_gp import blas, surrogate
+from topshap.algorithms.odd_gp.blas import single_threaded_blas
+from topshap.core.algorithm import Round
 
 N = 8
 
@@ -30,14 +32,14 @@ def two_threads():
 
 @pytest.fixture
 def seen_in_fits(monkeypatch):
-    """Note how many threads there are whenever hyper-parameters are fitted."""
-    seen, fit = [], odd_surrogate.fit
+    """Record the number of threads whenever hyper-parameters are fitted."""
+    seen, fit = [], surrogate.fit
 
     def watched(*args, **options):
         seen.append(threads())
         return fit(*args, **options)
 
-    monkeypatch.setattr(odd_surrogate, "fit", watched)
+    monkeypatch.setattr(surrogate, "fit", watched)
     return seen
 
 
@@ -52,7 +54,7 @@ def watched_game(seen):
 
 
 @pytest.mark.parametrize("algorithm", ["odd-gp", "odd-gp@k"])
-def test_the_algorithm_thinks_in_one_thread_and_the_game_has_all(algorithm, seen_in_fits):
+def test_the_algorithm_computes_in_one_thread_and_the_game_has_all(algorithm, seen_in_fits):
     seen_by_game = []
     topshap.identify(watched_game(seen_by_game), n_players=N, k=3, budget=100, algorithm=algorithm, random_state=0)
     assert set(seen_in_fits) == {1}
@@ -60,8 +62,8 @@ def test_the_algorithm_thinks_in_one_thread_and_the_game_has_all(algorithm, seen
     assert threads() == 2
 
 
-def test_with_much_to_think_about_it_has_all_threads(seen_in_fits, monkeypatch):
-    monkeypatch.setattr(one_thread, "FEW_EVALUATIONS", 50)
+def test_a_large_problem_has_all_threads(seen_in_fits, monkeypatch):
+    monkeypatch.setattr(blas, "MAX_EVALUATIONS", 50)
     topshap.identify(watched_game([]), n_players=N, k=3, budget=100, algorithm="odd-gp", random_state=0)
     assert seen_in_fits[0] == 1
     assert seen_in_fits[-1] == 2
@@ -71,7 +73,7 @@ def test_it_is_left_when_the_algorithm_fails(monkeypatch):
     def fail(*_args, **_options):
         raise ArithmeticError("on purpose")
 
-    monkeypatch.setattr(odd_surrogate, "fit", fail)
+    monkeypatch.setattr(surrogate, "fit", fail)
     with pytest.raises(ArithmeticError, match="on purpose"):
         topshap.identify(watched_game([]), n_players=N, k=3, budget=100, algorithm="odd-gp", random_state=0)
     assert threads() == 2
@@ -79,11 +81,11 @@ def test_it_is_left_when_the_algorithm_fails(monkeypatch):
 
 def test_others_may_come_and_go_meanwhile():
     def come_and_go():
-        with one_thread.one_thread():
+        with blas.one_thread():
             seen.append(threads())
 
     seen = []
-    with one_thread.one_thread():
+    with blas.one_thread():
         other = Thread(target=come_and_go)
         other.start()
         other.join()
@@ -98,12 +100,31 @@ def test_without_threadpoolctl_the_answers_are_the_same(monkeypatch):
 
     with_it = answer()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    one_thread._controller.cache_clear()
+    blas._controller.cache_clear()
     without = answer()
-    one_thread._controller.cache_clear()
+    blas._controller.cache_clear()
     assert without.players.tolist() == with_it.players.tolist()
     assert without.estimates == pytest.approx(with_it.estimates, rel=1e-6)
 
 
 def test_names_and_documentation_stay():
     assert ALGORITHMS["odd-gp"].rounds.__doc__.startswith("Spread pairs")
+
+
+def test_rounds_and_their_values_are_computed_in_one_thread_and_nothing_else_is():
+    seen = []
+
+    @single_threaded_blas
+    def rounds(_self, _problem, _standing):
+        for _ in range(2):
+            seen.append(("choose", threads()))
+            yield Round(
+                np.ones((1, N), dtype=bool), lambda _: seen.append(("add", threads())), next_is_independent=True
+            )
+        seen.append(("end", threads()))
+
+    for each in rounds(None, SimpleNamespace(n=N, spent=0), None):
+        seen.append(("evaluate", threads()))
+        assert each.next_is_independent
+        each.add(np.ones(1))
+    assert seen == [*[("choose", 1), ("evaluate", 2), ("add", 1)] * 2, ("end", 1)]

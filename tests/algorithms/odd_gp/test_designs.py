@@ -3,7 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topshap.algorithms.odd_gp.designs import all_pairs, draw_pairs, fill, pair_keys, pairs_of_size, without
+from topshap.algorithms.odd_gp.designs import (
+    all_pairs,
+    allocate,
+    draw_pairs,
+    draw_sets_of_size,
+    drop_used,
+    first_design,
+    pair_keys,
+    pairs_of_size,
+)
 
 
 @given(n=st.integers(2, 12), count=st.integers(0, 400), exponent=st.sampled_from([0.0, 0.5, 3.0]))
@@ -39,8 +48,8 @@ def test_players_occur_about_equally_often():
     weights=st.lists(st.floats(0.01, 10.0), min_size=3, max_size=3),
     available=st.lists(st.integers(0, 30), min_size=3, max_size=3),
 )
-def test_filling_spends_all_and_overfills_nothing(count, weights, available):
-    counts = fill(count, np.array(weights), np.array(available, dtype=float), np.random.default_rng(0))
+def test_allocation_spends_all_within_the_capacities(count, weights, available):
+    counts = allocate(count, np.array(weights), np.array(available, dtype=float), np.random.default_rng(0))
     assert counts.sum() == min(count, sum(available))
     assert (counts <= available).all()
 
@@ -48,4 +57,21 @@ def test_filling_spends_all_and_overfills_nothing(count, weights, available):
 def test_used_and_repeated_pairs_are_left_out():
     rows = np.array([[True, False, False], [False, True, True], [False, True, False], [True, False, True]])
     used = pair_keys(rows[2:3])
-    assert len(without(rows, used)) == 1
+    assert len(drop_used(rows, used)) == 1
+
+
+def test_sets_are_different_and_of_the_right_size():
+    rng = np.random.default_rng(0)
+    for count in (1, 5, 20):
+        rows = draw_sets_of_size(6, 3, count, rng)
+        assert len({row.tobytes() for row in rows}) == count
+        assert (rows.sum(axis=1) == 3).all()
+
+
+@pytest.mark.parametrize("singles_first", [True, False])
+@pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 3), (4, 7), (6, 9), (20, 27)])
+def test_the_first_design_has_different_pairs_and_as_many_as_asked_for(n, count, singles_first):
+    rows = first_design(n, count, np.random.default_rng(0), singles_first=singles_first)
+    assert len(rows) == len(set(pair_keys(rows))) == count
+    if singles_first and count >= n:
+        assert np.array_equal(rows[:n], np.eye(n, dtype=bool))

@@ -3,7 +3,7 @@ import pytest
 
 import topshap
 from topshap.algorithms import OddGP
-from topshap.algorithms.odd_gp.fixed_budget import unused_pairs
+from topshap.algorithms.odd_gp.designs import all_pairs, pair_keys, unused_pairs
 from topshap.games import AdditiveGame, TableGame, UnanimityGame, VotingGame
 from topshap.reference.metrics import inclusion_exclusion_error
 
@@ -133,8 +133,7 @@ def test_interactions_are_learned():
 
 def test_the_last_unused_pairs_are_found():
     rng = np.random.default_rng(0)
-    everything = topshap.algorithms.odd_gp.designs.all_pairs(8)
-    used = set(topshap.algorithms.odd_gp.designs.pair_keys(everything[:-3]))
+    used = set(pair_keys(all_pairs(8)[:-3]))
     assert len(unused_pairs(8, used, 300, rng)) == 3
 
 

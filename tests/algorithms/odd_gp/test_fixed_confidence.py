@@ -3,7 +3,6 @@ import pytest
 
 import topshap
 from topshap.algorithms import OddGPAtK
-from topshap.algorithms.odd_gp.fixed_confidence import share_of_look
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
 from topshap.games import AdditiveGame, TableGame, UnanimityGame, VotingGame
@@ -100,12 +99,6 @@ def test_credible_takes_fewer_evaluations():
         for guarantee in ("asymptotic", "credible")
     }
     assert spent["credible"] < spent["asymptotic"]
-
-
-def test_all_looks_together_are_paid_for():
-    shares = [share_of_look(look) for look in range(1, 2000)]
-    assert sum(shares) < 1.0
-    assert shares == sorted(shares, reverse=True)
 
 
 def test_it_says_where_it_cannot_be_used():

@@ -1,10 +1,10 @@
-"""Small matrices in one thread.
+"""One BLAS thread for the linear algebra of small problems.
 
-numpy and scipy each bring a BLAS with threads of its own, which wait for work by spinning. A computation that goes
-back and forth between the two, as fits of small Gaussian processes do, makes them take the cores from each other: where
-there are two, it takes several times as long as in one thread. So, where threadpoolctl is installed, BLAS has one
-thread while an algorithm thinks about few coalitions. It has all of them again while these are evaluated, and where
-there is so much to think about that threads help.
+numpy and scipy each come with a BLAS library that has its own threads, and idle threads wait by spinning. A computation
+that alternates between the two libraries, such as the fit of a small Gaussian process, makes them compete for the
+cores: on two cores, a race of 1000 evaluations took eight times as long as with one thread. So, where threadpoolctl is
+installed, BLAS uses one thread while an algorithm computes and the problem is small. All threads are available while
+the game is evaluated, and for problems that are large enough to benefit from them.
 """
 
 from __future__ import annotations
@@ -16,42 +16,46 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from topshap.core.algorithm import Algorithm, Problem, Rounds
     from topshap.core.standing import Standing
+    from topshap.core.typing import Values
 
     A = TypeVar("A", bound=Algorithm[Any])
     S = TypeVar("S", bound=Standing)
 
-FEW_EVALUATIONS, FEW_PLAYERS = 3000, 200
-"""Up to so many, one thread is quicker."""
+MAX_EVALUATIONS, MAX_PLAYERS = 3000, 200
+"""Problems up to this size are computed with one thread."""
 
-
-_somebody_is_inside = Lock()
+_limit_in_use = Lock()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Give BLAS one thread; without threadpoolctl, nothing happens.
+    """Limit BLAS to one thread; does nothing without threadpoolctl.
 
-    The number of threads belongs to the whole process. If several threads of Python enter, it is the first of them that
-    sets it and, when it leaves, restores it: the others may have more threads than they like for a while, but nobody is
-    left with one.
+    The number of threads is a property of the process. If several Python threads enter, the first one sets the limit
+    and restores the previous number when it leaves. The others may run with more threads for a while, but the limit
+    never outlives the thread that set it.
     """
     controller = _controller()
-    if controller is None or not _somebody_is_inside.acquire(blocking=False):
+    if controller is None or not _limit_in_use.acquire(blocking=False):
         yield
         return
     try:
         with controller.limit(limits=1, user_api="blas"):
             yield
     finally:
-        _somebody_is_inside.release()
+        _limit_in_use.release()
 
 
 @cache
 def _controller() -> Any:
-    """Return what knows the BLAS libraries that are loaded: all that we use, once an algorithm runs."""
+    """Return the controller of the BLAS libraries loaded so far, None without threadpoolctl.
+
+    numpy's and scipy's are loaded by the time an algorithm runs.
+    """
     try:
         from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - optional
     except ImportError:
@@ -59,20 +63,27 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def thinking_in_one_thread(rounds: Callable[[A, Problem, S], Rounds]) -> Callable[[A, Problem, S], Rounds]:
-    """Let the `rounds` of an algorithm think in one thread as long as there is little to think about."""
+def single_threaded_blas(rounds: Callable[[A, Problem, S], Rounds]) -> Callable[[A, Problem, S], Rounds]:
+    """Decorate `Algorithm.rounds`: use one BLAS thread to choose rounds and to add their values, on small problems."""
 
     @wraps(rounds)
-    def thinking(self: A, problem: Problem, standing: S) -> Rounds:
+    def limited(self: A, problem: Problem, standing: S) -> Rounds:
         inner = rounds(self, problem, standing)
-        go_on = partial(next, inner)
         while True:
-            few = problem.spent <= FEW_EVALUATIONS and problem.n <= FEW_PLAYERS
-            with one_thread() if few else nullcontext():
-                try:
-                    batch = go_on()
-                except StopIteration:
-                    return
-            go_on = partial(inner.send, (yield batch))
+            with _limit_for(problem):
+                following = next(inner, None)
+            if following is None:
+                return
+            yield following._replace(add=partial(_add, problem, following.add))
 
-    return thinking
+    return limited
+
+
+def _add(problem: Problem, add: Callable[[Values], object], values: Values) -> None:
+    with _limit_for(problem):
+        add(values)
+
+
+def _limit_for(problem: Problem) -> AbstractContextManager[None]:
+    small = problem.spent <= MAX_EVALUATIONS and problem.n <= MAX_PLAYERS
+    return one_thread() if small else nullcontext()

@@ -1,4 +1,4 @@
-"""Distinct complement pairs, spread over sizes with a given emphasis and over players evenly.
+"""Distinct complement pairs, with a given distribution of sizes and balanced over players.
 
 A pair is represented by one of its two coalitions, as a bool row. Sizes s and n - s belong to the same pairs.
 """
@@ -13,38 +13,68 @@ import numpy as np
 from topshap.core import coalitions as co
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from topshap.core.typing import Coalitions, Values
 
-_LISTED = 200_000
-"""Sizes with at most this many sets may be listed completely."""
+_MAX_LISTED_SETS = 200_000
+"""Sets of a size are enumerated instead of drawn up to this number of them, where many are needed."""
+_MAX_LISTED_PAIRS = 2**15
+"""All pairs of a game are enumerated up to this number of them, where most have been used."""
+_PERMUTED_TOGETHER = 2**20
+"""The largest number of entries of the permutations drawn together, which bounds memory."""
+_UNLIMITED = 2**62
+"""Numbers of pairs above this are treated as infinite."""
 
-_PERMUTED = 2**20
-"""No more players than these are permuted at once."""
 
-_PLENTY = 2**62
-"""More pairs than this are as good as endless."""
+def first_design(n: int, count: int, rng: np.random.Generator, *, singles_first: bool) -> Coalitions:
+    """Return the pairs to evaluate first, before there is a model.
+
+    With `singles_first`, for small budgets, the pairs of a single player and the others come first: these alone
+    identify an additive game.
+    """
+    if not singles_first:
+        return rng.permutation(draw_pairs(n, count, 0.5, rng))
+    singles = np.eye(n, dtype=np.bool_)
+    if n <= 3:  # there are no other pairs
+        return singles[: min(count, 2 ** (n - 1) - 1)]
+    larger = draw_pairs(n, count, 0.0, rng)
+    sizes = larger.sum(axis=1)
+    larger = larger[(sizes > 1) & (sizes < n - 1)]
+    return np.concatenate([singles, rng.permutation(larger)[: count - n]])
+
+
+def unused_pairs(n: int, used: Collection[bytes], count: int, rng: np.random.Generator) -> Coalitions:
+    """Return distinct pairs that are not `used`, about `count`, half of them with an emphasis on extreme sizes.
+
+    Where most pairs of a small game have been used, the remaining ones are enumerated.
+    """
+    half = count // 2 + 1
+    found = drop_used(np.concatenate([draw_pairs(n, half, 0.5, rng), draw_pairs(n, half, 0.0, rng)]), used)
+    if len(found) < count / 2 and 2 ** (n - 1) <= _MAX_LISTED_PAIRS:
+        left = drop_used(all_pairs(n), used)
+        return left[rng.permutation(len(left))[:count]]
+    return found
 
 
 def draw_pairs(n: int, count: int, exponent: float, rng: np.random.Generator) -> Coalitions:
-    """Draw distinct complement pairs, sizes with weight (s (n - s))^-exponent.
+    """Draw distinct complement pairs, with sizes weighted by (s (n - s))^-exponent.
 
-    A size that would be sampled beyond its number of pairs is taken completely, and the rest goes to the others.
-    Within a size, sets are cut from random permutations, so that all players occur about equally often.
+    A size whose share exceeds its number of pairs is taken completely, and the excess goes to the other sizes. Within a
+    size, sets are cut from random permutations, so that all players occur about equally often.
     """
     sizes = np.arange(1, n // 2 + 1)
-    available = np.array([min(pairs_of_size(n, int(s)), _PLENTY) for s in sizes], dtype=np.float64)
+    available = np.array([min(pairs_of_size(n, int(s)), _UNLIMITED) for s in sizes], dtype=np.float64)
     weights = (4.0 * sizes * (n - sizes) / n**2) ** -exponent * np.where(2 * sizes == n, 0.5, 1.0)
-    counts = fill(count, weights, available, rng)
-    drawn = [draw_of_size(n, int(s), int(c), rng) for s, c in zip(sizes, counts, strict=True) if c > 0]
+    counts = allocate(count, weights, available, rng)
+    drawn = [draw_pairs_of_size(n, int(s), int(c), rng) for s, c in zip(sizes, counts, strict=True) if c > 0]
     rows = np.concatenate(drawn) if drawn else np.empty((0, n), dtype=np.bool_)
     rows[rng.random(len(rows)) < 0.5] ^= True
     return rows
 
 
 def pairs_of_size(n: int, size: int) -> int:
-    """Return how many complement pairs have a half of this size.
+    """Return the number of complement pairs with one coalition of this size.
 
     Examples
     --------
@@ -54,12 +84,12 @@ def pairs_of_size(n: int, size: int) -> int:
     return comb(n, size) // (2 if 2 * size == n else 1)
 
 
-def fill(count: int, weights: Values, available: Values, rng: np.random.Generator) -> np.ndarray:
-    """Share `count` among bins in proportion to their weights, none beyond what it has; rounded at random.
+def allocate(count: int, weights: Values, available: Values, rng: np.random.Generator) -> np.ndarray:
+    """Divide `count` among bins in proportion to their weights and within their capacities, with random rounding.
 
     Examples
     --------
-    >>> fill(10, np.array([3.0, 1.0, 1.0]), np.array([4.0, 9.0, 9.0]), np.random.default_rng(0))
+    >>> allocate(10, np.array([3.0, 1.0, 1.0]), np.array([4.0, 9.0, 9.0]), np.random.default_rng(0))
     array([4, 3, 3])
     """
     left = min(float(count), available.sum())
@@ -82,40 +112,60 @@ def fill(count: int, weights: Values, available: Values, rng: np.random.Generato
     return np.minimum(whole, available).astype(np.intp)
 
 
-def draw_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coalitions:
-    """Draw `count` different pairs with a half of this size."""
-    available = pairs_of_size(n, size)
-    if available <= _LISTED and count > 0.3 * available:
-        # Listed by their members, halves with player 0 come first: one of each pair.
+def draw_pairs_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coalitions:
+    """Draw `count` distinct pairs with one coalition of this size, balanced over players."""
+
+    def draw(missing: int) -> Coalitions:
+        rows = _cut_from_permutations(n, size, missing, rng)
+        if 2 * size == n:
+            rows[~rows[:, 0]] ^= True  # of the two halves, the one with player 0 represents the pair
+        return rows
+
+    # Of all halves in lexicographic order, those with player 0 come first: one of each pair.
+    return _distinct(n, size, count, draw, rng, available=pairs_of_size(n, size))
+
+
+def draw_sets_of_size(n: int, size: int, count: int, rng: np.random.Generator) -> Coalitions:
+    """Draw `count` distinct sets of this size, all equally likely."""
+
+    def draw(missing: int) -> Coalitions:
+        return co.draw_of_sizes(np.full(missing, size), n, rng)
+
+    return _distinct(n, size, count, draw, rng, available=comb(n, size))
+
+
+def _distinct(
+    n: int, size: int, count: int, draw: Callable[[int], Coalitions], rng: np.random.Generator, *, available: int
+) -> Coalitions:
+    """Return `count` of the first `available` sets of a size: enumerated if these are few, drawn otherwise."""
+    if available <= _MAX_LISTED_SETS and count > 0.3 * available:
         return co.all_of_size(n, size)[rng.permutation(available)[:count]]
     found: dict[bytes, np.ndarray] = {}
     while len(found) < count:
-        rows = _cut_from_permutations(n, size, count - len(found), rng)
-        if 2 * size == n:
-            rows[~rows[:, 0]] ^= True  # one name for each pair of halves
+        rows = draw(count - len(found))
         found.update(zip(co.keys(rows), rows, strict=True))
     return np.array(list(found.values())[:count])
 
 
 def all_pairs(n: int) -> Coalitions:
-    """Return all complement pairs but that of the empty and the grand coalition: those without the last player."""
+    """Return all complement pairs except the grand coalition's, as the coalitions without the last player."""
     return co.from_ids(np.arange(1, 2 ** (n - 1)), n)
 
 
 def pair_keys(rows: Coalitions) -> list[bytes]:
-    """Return a key per pair, the same for both of its halves: that of the one with player 0."""
+    """Return one key per pair, the same for both of its coalitions: that of the coalition with player 0."""
     return co.keys(np.where(rows[:, :1], rows, ~rows))
 
 
-def without(rows: Coalitions, used: Collection[bytes]) -> Coalitions:
-    """Return the rows whose pairs are neither used nor repeated."""
+def drop_used(rows: Coalitions, used: Collection[bytes]) -> Coalitions:
+    """Return the rows whose pairs are not `used`, each pair once."""
     fresh = {key: row for row, key in enumerate(pair_keys(rows)) if key not in used}
     return rows[sorted(fresh.values())]
 
 
 def _cut_from_permutations(n: int, size: int, count: int, rng: np.random.Generator) -> Coalitions:
-    """Cut random permutations into at least `count` sets, or fewer of many players."""
+    """Cut random permutations into at least `count` sets, or fewer if the permutations would take too much memory."""
     blocks = n // size
-    permutations = min(-(-count // blocks), max(1, _PERMUTED // n))
+    permutations = min(-(-count // blocks), max(1, _PERMUTED_TOGETHER // n))
     drawn = rng.permuted(np.tile(np.arange(n), (permutations, 1)), axis=1)
     return co.of_members(drawn[:, : blocks * size].reshape(-1, size), n)

@@ -2,8 +2,8 @@
 
     Cov(e(x), e(y)) = constant + smooth * cosh(sum_i a_i x_i y_i) / cosh(sum_i a_i) + residual(|x|) * [x = y]
 
-The Shapley values do not depend on it. It tells how much the players interact, and makes a prediction of the odd part
-one of the game.
+The Shapley values do not depend on it. It informs the relevances, which it shares with the odd part, and turns a
+prediction of the odd part into a prediction of the game.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class EvenKernel:
     """
 
     relevance: Values
-    """a_i > 0: how much player i interacts."""
+    """The relevance a_i > 0 of each player: how much it interacts."""
     smooth: float
     """The variance of the smooth part on the grand coalition."""
     constant: float
-    """The variance of what all pairs have in common."""
+    """The variance of the constant."""
     residual_level: float
-    """The variance that is left over in a pair of halves."""
+    """The residual variance of a pair of two halves."""
     residual_slope: float = 0.0
-    """How it grows towards small and large coalitions: log variance against log(n^2 / (4 s (n - s)))."""
+    """The slope of the log residual variance in log(n^2 / (4 s (n - s))), which grows towards extreme sizes."""
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of e between the rows of x and of y, without the residual."""
         total = float(self.relevance.sum())
         exponent = (x * self.relevance) @ y.T
-        both = np.exp(exponent - total) + np.exp(-exponent - total)  # divided by e^total, so that nothing overflows
+        both = np.exp(exponent - total) + np.exp(-exponent - total)  # divided by e^total to avoid overflow
         return np.asarray(self.constant + self.smooth / (1.0 + np.exp(-2.0 * total)) * both)
 
     def residual(self, x: Matrix) -> Values:
-        """Return the variance of what is left over in each pair."""
+        """Return the residual variance of each pair."""
         return np.asarray(self.residual_level * np.exp(self.residual_slope * extremeness(x)))

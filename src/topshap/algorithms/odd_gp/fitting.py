@@ -1,11 +1,11 @@
-"""How much each player interacts, learned from the observed pairs: maximum a posteriori by L-BFGS.
+"""The fit of the hyper-parameters to observed pairs: maximum a posteriori by L-BFGS.
 
 The relevances follow heredity, players with strong main effects interact more:
 
     log a_i = base + heredity * h_i + own_i,   h_i the centred log main effect of a ridge regression.
 
-The odd part informs the parameters through sinh, the even part through cosh with the same relevances, a scale and a
-residual of its own. Values are in units in which g has a mean square of 1.
+The likelihood is that of the odd part, whose kernel is a sinh, and of the even part, whose kernel is a cosh with the
+same relevances but its own scale and residual. Values are scaled so that g has a mean square of 1.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from topshap.algorithms.odd_gp.odd_kernel import OddKernel, extremeness
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
-LARGEST_RELEVANCE = 3.0
+MAX_RELEVANCE = 3.0
+"""The largest relevance: tanh(3) is above 0.995, so larger ones hardly change the kernel."""
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
-"""Where each parameter stands in the vector; everything from OWN on is one number per player."""
+"""The positions of the parameters in the vector; from OWN on, there is one number per player."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Complement pairs in units of the root mean square of g, and what a linear fit says about them."""
+    """Complement pairs, scaled so that g has a mean square of 1, and a linear fit to them."""
 
     x: Matrix
     g: Values
     e: Values | None
     """The even part, centred; None where it is not used."""
-    left_over: float
-    """The variance of g that a linear fit leaves over."""
+    residual_variance: float
+    """The residual variance of the linear fit to g."""
     main_effects: Values
     """h: the centred logarithm of the main effects."""
 
@@ -55,13 +56,13 @@ def observe(x: Matrix, g: Values, e: Values | None) -> Observations:
     normal = x.T @ x
     normal[np.diag_indices(n)] += (1e-3 if plenty else 1e-2) * m
     effects = linalg.solve(normal, x.T @ g, assume_a="pos")
-    left_over = max(float(np.var(g - x @ effects)) * m / max(m - n, m / 4), 1e-7)
+    residual_variance = max(float(np.var(g - x @ effects)) * m / max(m - n, m / 4), 1e-7)
     strength = np.log(np.abs(effects) + 0.1 * np.abs(effects).mean() + 1e-9)
     return Observations(
         x=x,
         g=g,
         e=None if e is None else e - e.mean(),
-        left_over=left_over,
+        residual_variance=residual_variance,
         main_effects=strength - strength.mean(),
     )
 
@@ -74,7 +75,7 @@ class Objective:
         self.prior_mean, self.prior_deviation, self.bounds = priors(data, own=own)
         self._x = data.x[rows]
         self._extremeness = extremeness(self._x)
-        self._alike = self._x @ self._x.T
+        self._products = self._x @ self._x.T
         self._constant = constant_variance(data)
         self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
         if data.e is not None:
@@ -87,7 +88,7 @@ class Objective:
         total = a.sum()
         exponent = (x * a) @ x.T
         grow, shrink = np.exp(exponent - total), np.exp(-exponent - total)
-        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), so that nothing overflows
+        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), which avoids overflow
         end = np.exp(-2.0 * total)
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_relevance = 0.0, np.zeros(len(a))
@@ -97,7 +98,7 @@ class Objective:
             kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
             norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
             scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
-            covariance = (scale / norm) * kernel + (linear * self._alike if sign > 0 else self._constant)
+            covariance = (scale / norm) * kernel + (linear * self._products if sign > 0 else self._constant)
             covariance[np.diag_indices(len(x))] += residual
             likelihood, slope = _gaussian(covariance, observed)
             if slope is None:
@@ -105,13 +106,13 @@ class Objective:
             value += likelihood
             with_kernel, on_diagonal = np.vdot(slope, kernel), np.diag(slope) * residual
             if sign > 0:
-                total_gradient[LINEAR] += linear * np.vdot(slope, self._alike)
+                total_gradient[LINEAR] += linear * np.vdot(slope, self._products)
             total_gradient[scale_at] += scale / norm * with_kernel
             total_gradient[residual_at] += on_diagonal.sum()
             total_gradient[SLOPE] += on_diagonal @ self._extremeness
             moments = np.einsum("mi,mi->i", x, (slope * other) @ x)
             by_relevance += scale * (moments / norm - with_kernel * other_norm / norm**2)
-        by_relevance *= a * (a < LARGEST_RELEVANCE)
+        by_relevance *= a * (a < MAX_RELEVANCE)
         total_gradient[BASE] += by_relevance.sum()
         total_gradient[HEREDITY] += by_relevance @ self._data.main_effects
         if len(parameters) > OWN:
@@ -121,7 +122,7 @@ class Objective:
 
 
 def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | None]:
-    """Return the negative log density and its derivative by the covariance, None if that is not definite."""
+    """Return the negative log density and its derivative by the covariance, None if that is not positive definite."""
     factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
     if failed:
         return np.inf, None
@@ -133,25 +134,25 @@ def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | Non
 
 
 def relevances(parameters: Values, main_effects: Values) -> Values:
-    """Return a_i."""
+    """Return the relevances a_i."""
     logs = parameters[BASE] + parameters[HEREDITY] * main_effects
     if len(parameters) > OWN:
         logs = logs + parameters[OWN:]
-    return np.minimum(np.exp(logs), LARGEST_RELEVANCE)
+    return np.minimum(np.exp(logs), MAX_RELEVANCE)
 
 
 def priors(data: Observations, *, own: bool) -> tuple[Values, Values, list[tuple[float, float]]]:
-    """Return prior means, prior deviations and bounds of all parameters."""
+    """Return the prior means, prior deviations and bounds of all parameters."""
     n, even = data.n_players, _even_variance(data)
     scale_bounds = (np.log(1e-9), np.log(1e3))
-    # With few players the pairs say all about the linear part, and a flat prior does it no harm; with hundreds they do
-    # not, and in a game of high order a flat one drowns the rest in its noise.
+    # With few players the pairs determine the linear part, and a nearly flat prior is harmless. With hundreds they do
+    # not, and in a game of high order a flat prior lets the linear part absorb the rest as noise.
     linear = (100.0, 1.0) if own else (10.0, 2.0)
     rows = [
         (np.log(1.5 / n), 1.5, (np.log(0.02 / n), np.log(2.0))),
         (np.log(linear[0] / n), linear[1], (np.log(1e-6 / n), np.log(1e3 / n))),
-        (np.log(2.0 * data.left_over), 3.0, scale_bounds),
-        (np.log(data.left_over / 4.0), 1.0, scale_bounds),
+        (np.log(2.0 * data.residual_variance), 3.0, scale_bounds),
+        (np.log(data.residual_variance / 4.0), 1.0, scale_bounds),
         (np.log(even), 3.0, scale_bounds),
         (np.log(even / 20.0), 1.0, scale_bounds),
         (0.5, 0.5, (-1.0, 3.0)),
@@ -167,14 +168,14 @@ def _even_variance(data: Observations) -> float:
 
 
 def constant_variance(data: Observations) -> float:
-    """Return the prior variance of what the even parts of all pairs have in common."""
+    """Return the prior variance of the constant in the even part."""
     return 10.0 * _even_variance(data)
 
 
 def fit(
     data: Observations, rows: np.ndarray, *, own: bool, iterations: int, start: Values | None = None
 ) -> tuple[OddKernel, Values]:
-    """Return the kernel with the most probable parameters, and these, to start from when there is more to see."""
+    """Return the kernel with the most probable parameters, and the parameters, which later fits may start from."""
     objective = Objective(data, rows, own=own)
     low, high = np.array(objective.bounds).T
     parameters = np.clip(objective.prior_mean if start is None else start, low, high)
@@ -194,7 +195,7 @@ def fit(
 
 
 def even_kernel(data: Observations, parameters: Values) -> EvenKernel:
-    """Return the kernel of the even part that belongs to fitted parameters."""
+    """Return the kernel of the even part with the fitted parameters."""
     return EvenKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[EVEN_SMOOTH])),

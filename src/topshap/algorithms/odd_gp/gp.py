@@ -1,4 +1,4 @@
-"""A Gaussian process conditioned on observed pairs, and how well it predicts each of them from all others."""
+"""A Gaussian process conditioned on observed pairs, with leave-one-out residuals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy import linalg
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Players, Values
 
-AT_ONCE = 512
-"""How many pairs are put next to all others at a time: few enough that what is computed of them stays in the cache."""
+BLOCK = 512
+"""The number of rows of a covariance computed together: few enough that intermediate results stay in the cache."""
 
 
 class Kernel(Protocol):
@@ -22,13 +22,13 @@ class Kernel(Protocol):
         """Return the covariance between the rows of x and of y, without the residual."""
 
     def residual(self, x: Matrix) -> Values:
-        """Return the variance of what is left over in each pair."""
+        """Return the residual variance of each pair."""
 
 
 K = TypeVar("K", bound=Kernel)
 
 
-class Conditioned(Generic[K]):
+class ConditionedGP(Generic[K]):
     """A Gaussian process on the odd or the even part of a game, conditioned on observed pairs.
 
     Parameters
@@ -36,28 +36,28 @@ class Conditioned(Generic[K]):
     kernel
         The prior covariance.
     x
-        Observed pairs as signs, one of each two complements a row.
+        The observed pairs as signs, one row per pair.
     observed
-        The values of the part in these pairs.
+        The value of the odd or even part in each pair.
     """
 
     def __init__(self, kernel: K, x: Matrix, observed: Values) -> None:
         self.kernel, self.x, self.observed = kernel, x, observed
-        covariance = _lower_half(kernel, x)
+        covariance = _lower_triangle(kernel, x)
         covariance[np.diag_indices(len(x))] += kernel.residual(x)
         self.factor: Matrix = _cholesky(covariance)
 
     def solve(self, right: Matrix | Values) -> Matrix:
-        """Return K^-1 times `right`, K the covariance of the observations."""
+        """Return K^-1 times `right`, where K is the covariance of the observations."""
         return np.asarray(linalg.cho_solve((self.factor, True), right, check_finite=False))
 
     @cached_property
     def weights(self) -> Values:
-        """K^-1 times the observed values: how much each observation counts in a prediction."""
+        """K^-1 times the observed values: the weight of each observation in a prediction."""
         return self.solve(self.observed)
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
-        """Return the residuals of some observations if each is predicted from all others, and their deviations."""
+        """Return the leave-one-out residuals of some observations, and their standard deviations."""
         units = np.zeros((len(self.x), len(rows)), order="F")
         units[rows, np.arange(len(rows))] = 1.0
         columns = linalg.solve_triangular(self.factor, units, lower=True, overwrite_b=True, check_finite=False)
@@ -66,33 +66,33 @@ class Conditioned(Generic[K]):
 
 
 def inverse_of(factor: Matrix) -> Matrix:
-    """Return the inverse of the matrix that has this lower Cholesky factor.
+    """Return the inverse of the matrix with this lower Cholesky factor.
 
     Examples
     --------
     >>> inverse_of(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
     [[2.0, -1.0], [-1.0, 1.0]]
     """
-    lower, _ = linalg.lapack.dpotri(factor, lower=1)  # its upper half is that of the factor: zero
+    lower, _ = linalg.lapack.dpotri(factor, lower=1)  # the upper triangle is that of the factor: zero
     inverse = lower + lower.T
     inverse[np.diag_indices(len(inverse))] /= 2.0
     return np.asarray(inverse)
 
 
-def _lower_half(kernel: Kernel, x: Matrix) -> Matrix:
-    """Return the covariance of all pairs, without its upper half, as LAPACK wants it: by columns."""
+def _lower_triangle(kernel: Kernel, x: Matrix) -> Matrix:
+    """Return the covariance of all pairs in column order, as LAPACK needs it; only its lower triangle is complete."""
     m = len(x)
     covariance = np.zeros((m, m), order="F")
-    for start in range(0, m, AT_ONCE):
-        columns = slice(start, start + AT_ONCE)
+    for start in range(0, m, BLOCK):
+        columns = slice(start, start + BLOCK)
         covariance[start:, columns] = kernel.covariance(x[columns], x[start:]).T
     return covariance
 
 
 def _cholesky(covariance: Matrix) -> Matrix:
-    """Return the lower Cholesky factor, of a matrix with a little more noise if rounding made it indefinite.
+    """Return the lower Cholesky factor, with jitter on the diagonal if rounding made the matrix indefinite.
 
-    Only the lower half is read.
+    Only the lower triangle is read.
     """
     m = len(covariance)
     jitter = np.finfo(np.float64).eps * np.trace(covariance)

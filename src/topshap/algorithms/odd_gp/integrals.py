@@ -1,8 +1,8 @@
 """Shapley values of product functions on {-1, +1}^n in closed form.
 
-The Walsh function of a set T is the product of the signs of its players. It treats its players alike, and for an odd
-number of them goes from -1 on the empty to +1 on the grand coalition: each of its players has the Shapley value
-2 / |T|, everybody else 0. A function with a product structure is a sum of Walsh functions, with coefficients that are
+The Walsh function of a set T is the product of the signs of its players. It is symmetric in these players, and if their
+number is odd it is -1 on the empty and +1 on the grand coalition: each of them has the Shapley value 2 / |T|, every
+other player 0. A function with a product structure is a sum of Walsh functions, with coefficients that are
 products over the players, and 1 / |T| is the integral of t^(|T| - 1) over [0, 1]. So the sum over all sets T becomes a
 one-dimensional integral of a product, a polynomial of degree below n that Gauss-Legendre quadrature integrates exactly.
 """
@@ -24,6 +24,7 @@ MAX_NODES = 24
 """Quadrature with this many nodes is exact for up to twice as many players."""
 
 _BLOCK_ENTRIES = 2**20
+"""The largest number of entries computed together, which bounds memory."""
 
 
 @lru_cache
@@ -41,7 +42,7 @@ def unit_nodes(count: int) -> tuple[Values, Values]:
 
 
 def nodes_needed(rho: Values, tolerance: float = 1e-13) -> int:
-    """Return how many nodes integrate prod_d(1 + t rho_d x_d) over [0, 1] to a relative error below `tolerance`.
+    """Return the number of nodes that integrate prod_d(1 + t rho_d x_d) over [0, 1] to a relative error of `tolerance`.
 
     n / 2 nodes are exact. With q nodes the error is at most C_q times the largest 2q-th derivative, where
     C_q = (q!)^4 / ((2q + 1) ((2q)!)^3); and since the coefficient of t^l is at most R^l / l! with R the sum of all
@@ -83,14 +84,14 @@ def odd_product_functional(signs: Matrix, rho: Values) -> Matrix:
 def odd_product_prior(rho: Values) -> Matrix:
     """Return sum over odd sets T that contain i and j of 4 rho_T / |T|^2, the prior covariance of the Shapley values.
 
-    1 / l^2 is the integral of -log(t) t^(l-1); nodes that crowd towards 0 take care of the logarithm.
+    1 / l^2 is the integral of -log(t) t^(l-1); nodes concentrated towards 0 resolve the logarithm.
     """
     nodes, weights = unit_nodes(32)
     log_weights = -np.log(nodes**5) * weights * 5.0 * nodes**4
     t = nodes[:, None] ** 5
     plus, minus = 1.0 + t * rho, 1.0 - t * rho
     all_plus, all_minus = log_weights * plus.prod(axis=1), log_weights * minus.prod(axis=1)
-    # With i and j in T, the other players make an odd set; with i alone on the diagonal, an even one.
+    # With i and j in T, the other members of T are odd in number; on the diagonal, with i alone, even.
     others = (t * all_plus[:, None] / plus).T @ (1.0 / plus) - (t * all_minus[:, None] / minus).T @ (1.0 / minus)
     total = np.outer(rho, rho) * others
     np.fill_diagonal(total, rho * (all_plus @ (1.0 / plus) + all_minus @ (1.0 / minus)))
@@ -98,7 +99,7 @@ def odd_product_prior(rho: Values) -> Matrix:
 
 
 def pair_functional(signs: Matrix) -> Matrix:
-    """Return how much the value of one complement pair counts in every player's Shapley value, a row for each pair.
+    """Return the weight of each complement pair (rows) in the Shapley value of every player (columns).
 
     A game that is g on x, -g on -x and 0 elsewhere has the Shapley values g times this row: 2 w(s) for the s members
     of x and -2 w(n - s) for the others, with w(s) = 1 / (n C(n-1, s-1)).
@@ -110,14 +111,14 @@ def pair_functional(signs: Matrix) -> Matrix:
 
 
 def pair_prior(variances: Values) -> Matrix:
-    """Return the covariance of the Shapley values if all pairs are independent, with a variance that depends on size.
+    """Return the covariance of the Shapley values if pairs are independent, with a variance that depends on size.
 
-    `variances` holds the variance of a pair whose one half has s players, for s = 0 .. n. The sum over all pairs of
+    `variances` holds the variance of a pair with a coalition of size s, for s = 0 .. n. The sum over all pairs of
     variance times the outer product of `pair_functional` needs only the number of pairs with one or two given players.
     """
     n = len(variances) - 1
     s = np.arange(n + 1)
-    inside = np.log(2.0) + _log_shapley_weights(n)  # in logarithms, since the counts of pairs are huge
+    inside = np.log(2.0) + _log_shapley_weights(n)  # logarithms, since the numbers of pairs overflow
     outside = inside[::-1]
     one = np.exp(_log_choose(n - 1, s - 1) + 2.0 * inside) + np.exp(_log_choose(n - 1, s) + 2.0 * outside)
     two = (
@@ -125,7 +126,7 @@ def pair_prior(variances: Values) -> Matrix:
         - 2.0 * np.exp(_log_choose(n - 2, s - 1) + inside + outside)
         + np.exp(_log_choose(n - 2, s) + 2.0 * outside)
     )
-    # Every pair was met twice, once from each of its halves.
+    # Every pair was counted twice, once for each of its coalitions.
     covariance = np.full((n, n), (variances * two).sum() / 2.0)
     np.fill_diagonal(covariance, (variances * one).sum() / 2.0)
     return covariance
@@ -151,7 +152,7 @@ def _log_shapley_weights(n: int) -> Values:
 
 
 def _log_choose(n: int, k: NDArray[np.integer]) -> Values:
-    """Return the logarithm of the number of sets of k out of n, which is that of 0 for k outside 0 .. n."""
+    """Return the logarithm of the binomial coefficient, -inf for k outside 0 .. n."""
     valid = (k >= 0) & (k <= n)
     inside = np.where(valid, k, 0)
     log_count = gammaln(n + 1) - gammaln(inside + 1) - gammaln(max(n, 0) - inside + 1)

@@ -3,8 +3,8 @@
     Cov(g(x), g(y)) = linear * x.y + smooth * sinh(sum_i a_i x_i y_i) / sinh(sum_i a_i) + residual(|x|) * [x = y]
 
 sinh is the product kernel prod_i (1 + tanh(a_i) x_i y_i) restricted to odd orders: a player with a large relevance a_i
-takes part in more and higher interactions. What it leaves over in a pair is independent of every other pair, with a
-variance that depends on the size; and since g is odd, the residuals of x and -x are opposite.
+takes part in more interactions, and of higher order. The residuals of different pairs are independent, with a variance
+that depends on the size; and since g is odd, the residuals of x and -x are opposite.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 
-LARGEST_EXPONENT = 600.0
-"""Numbers between exp of this and exp of minus this are far from overflow."""
+_SAFE_EXPONENT = 600.0
+"""Exponents up to this magnitude are far from overflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class OddKernel:
-    """The covariance of the odd part of a game, and what it says about the Shapley values.
+    """The covariance of the odd part of a game, and the covariances with its Shapley values that follow.
 
     Examples
     --------
@@ -39,15 +39,15 @@ class OddKernel:
     """
 
     relevance: Values
-    """a_i > 0: how much player i interacts."""
+    """The relevance a_i > 0 of each player: how much it interacts."""
     smooth: float
     """The variance of the smooth part on the grand coalition."""
     linear: float
     """The variance of each linear coefficient."""
     residual_level: float
-    """The variance that is left over in a pair of halves."""
+    """The residual variance of a pair of two halves."""
     residual_slope: float = 0.0
-    """How it grows towards small and large coalitions: log variance against log(n^2 / (4 s (n - s)))."""
+    """The slope of the log residual variance in log(n^2 / (4 s (n - s))), which grows towards extreme sizes."""
 
     @property
     def n_players(self) -> int:
@@ -57,7 +57,7 @@ class OddKernel:
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of g between the rows of x and of y, without the residual."""
         covariance = self._smooth_covariance(x, y)
-        short = x.astype(np.float32)  # sums of +1 and -1 are exact in it, and take half the time
+        short = x.astype(np.float32)  # exact for sums of +1 and -1, and twice as fast
         products = short @ (short if y is x else y.astype(np.float32)).T
         covariance += np.multiply(products, self.linear, dtype=np.float64)
         return covariance
@@ -70,12 +70,12 @@ class OddKernel:
     def _smooth_covariance(self, x: Matrix, y: Matrix) -> Matrix:
         root = np.sqrt(self.relevance)
         left = x * root
-        right = left if y is x else y * root  # of a matrix with itself, BLAS computes only one half
+        right = left if y is x else y * root  # for a matrix with itself, BLAS computes only one triangle
         total = float(self.relevance.sum())
-        # Above and below divided by e^total, so that nothing overflows; and in place, since this is large.
+        # Numerator and denominator are divided by e^total to avoid overflow; in place, since the matrix is large.
         rising = left @ right.T
         rising -= total
-        if 2.0 * total < LARGEST_EXPONENT:
+        if 2.0 * total < _SAFE_EXPONENT:
             np.exp(rising, out=rising)
             falling = np.exp(-2.0 * total) / rising
         else:
@@ -86,13 +86,13 @@ class OddKernel:
         return rising
 
     def residual(self, x: Matrix) -> Values:
-        """Return the variance of what is left over in each pair."""
+        """Return the residual variance of each pair."""
         return self.residual_level * np.exp(self.residual_slope * extremeness(x))
 
     def functional(self, x: Matrix, *, residual: bool = True) -> Matrix:
         """Return Cov(phi_i, observed g(x)) for every row x (rows) and player i (columns).
 
-        Without `residual`, only the linear and the smooth part count as belonging to the game.
+        Without `residual`, only the linear and the smooth part belong to the game.
         """
         result = 2.0 * self.linear * x + self._odd_scale * odd_product_functional(x, np.tanh(self.relevance))
         if residual:
@@ -101,7 +101,7 @@ class OddKernel:
 
     @cached_property
     def prior(self) -> Matrix:
-        """The covariance of the Shapley values before anything is observed."""
+        """The prior covariance of the Shapley values."""
         n = self.n_players
         by_size = np.where(np.arange(n) < np.arange(n + 1)[:, None], 1.0, -1.0)
         smooth = self._odd_scale * odd_product_prior(np.tanh(self.relevance))
@@ -109,13 +109,13 @@ class OddKernel:
 
     @property
     def prior_without_residual(self) -> Matrix:
-        """The same if what is left over in a pair is noise, and no part of the game."""
+        """The prior covariance of the Shapley values if the residual is noise and not part of the game."""
         smooth = self._odd_scale * odd_product_prior(np.tanh(self.relevance))
         return smooth + 4.0 * self.linear * np.eye(self.n_players)
 
     @cached_property
     def _odd_scale(self) -> float:
-        """The weight of each Walsh function beside its rho_T: smooth * prod_i cosh(a_i) / sinh(sum_i a_i)."""
+        """The variance of a Walsh coefficient divided by its rho_T: smooth * prod_i cosh(a_i) / sinh(sum_i a_i)."""
         a, total = self.relevance, self.relevance.sum()
         log_cosh = a + np.log1p(np.exp(-2.0 * a)) - np.log(2.0)
         log_sinh = total + np.log(-np.expm1(-2.0 * total)) - np.log(2.0)
@@ -123,7 +123,7 @@ class OddKernel:
 
 
 def extremeness(x: Matrix) -> Values:
-    """Return log(n^2 / (4 s (n - s))) for the size s of each row: 0 for halves, large near the ends."""
+    """Return log(n^2 / (4 s (n - s))) for the size s of each row: 0 for halves, large for extreme sizes."""
     n = x.shape[1]
     sizes = np.clip((x > 0).sum(axis=1), 0.5, n - 0.5)
     return np.log(n * n / (4.0 * sizes * (n - sizes)))

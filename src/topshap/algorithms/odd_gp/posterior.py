@@ -1,4 +1,4 @@
-"""The posterior of the odd part of a game, and of its Shapley values, after observing complement pairs."""
+"""The posterior of the odd part of a game and of its Shapley values, given observed complement pairs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.gp import AT_ONCE, Conditioned
+from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
 
 if TYPE_CHECKING:
@@ -15,37 +15,38 @@ if TYPE_CHECKING:
 
 
 PERFECT_FIT = 1e-10
-"""Residuals whose squares are all below this part of the mean square of g are a perfect fit, which is not certainty."""
-LEFT_OUT = 512
-"""At most as many pairs are left out, one at a time, to see how well the others predict them."""
+"""A fit is perfect if all squared residuals are below this multiple of the mean square of g; that is not certainty."""
+MAX_LEFT_OUT = 512
+"""The largest number of pairs that leave-one-out residuals are computed of, which bounds time."""
 
 
-class LeftOut(NamedTuple):
-    """How far off pairs are, in units in which g has a mean square of 1, if each is predicted from all others."""
+class LeaveOneOut(NamedTuple):
+    """Leave-one-out residuals of some pairs, on the scale on which g has a mean square of 1."""
 
     rows: Players
     residuals: Values
     deviations: Values
-    """How far off they are expected to be."""
+    """The standard deviations of the residuals under the model."""
 
 
-class OddPosterior(Conditioned[OddKernel]):
+class OddPosterior(ConditionedGP[OddKernel]):
     """A Gaussian process on g(x) = (v(x) - v(-x)) / 2, conditioned on observed pairs.
 
     With K the covariance of the observations and A = Cov(phi, observations), the Shapley values have the posterior mean
-    A K^-1 g and covariance prior - A K^-1 A'. What the smooth part leaves over in an observed pair is real and counts
-    with its exact Shapley weight, so the values add up to v(N) - v(empty) and become exact as the table fills.
+    A K^-1 g and covariance prior - A K^-1 A'. The residual of the smooth part in an observed pair is part of the game
+    and enters with its exact Shapley weight, so the values add up to v(N) - v(empty) and are exact once all pairs are
+    observed.
 
     Parameters
     ----------
     kernel
         The prior covariance.
     x
-        Observed pairs as signs, one of each two complements a row.
+        The observed pairs as signs, one row per pair.
     g
-        Their odd values.
+        Their odd parts.
     noise
-        Leave the residual out of the game: it is noise of the value function.
+        Whether the residual is noise of the value function and not part of the game.
     """
 
     def __init__(self, kernel: OddKernel, x: Matrix, g: Values, *, noise: bool = False) -> None:
@@ -54,33 +55,33 @@ class OddPosterior(Conditioned[OddKernel]):
 
     @property
     def g(self) -> Values:
-        """The odd values of the observed pairs."""
+        """The odd parts of the observed pairs."""
         return self.observed
 
     def predict(self, x: Matrix) -> Values:
         """Return the posterior mean of the smooth part of g."""
-        parts = np.array_split(x, len(x) // AT_ONCE + 1)  # so that memory stays bounded
+        parts = np.array_split(x, len(x) // BLOCK + 1)  # bounds memory
         return np.concatenate([self.kernel.predict(part, self.x, self.weights) for part in parts])
 
     @cached_property
-    def left_out(self) -> LeftOut:
-        """What becomes of all pairs but that of the grand coalition, or of some of them if there are many."""
+    def left_out(self) -> LeaveOneOut:
+        """The leave-one-out residuals of all pairs but the grand coalition's, or of a regular subset of many."""
         m = len(self.x)
-        rows = np.arange(1, m, max(1, -(-(m - 1) // LEFT_OUT)))
-        return LeftOut(rows, *self.leave_one_out(rows))
+        rows = np.arange(1, m, max(1, -(-(m - 1) // MAX_LEFT_OUT)))
+        return LeaveOneOut(rows, *self.leave_one_out(rows))
 
     @cached_property
     def functional(self) -> Matrix:
-        """Cov(observation, phi), one observation a row."""
+        """Cov(observation, phi), one row per observation."""
         return self.functional_of(self.x)
 
     def functional_of(self, x: Matrix) -> Matrix:
-        """Return Cov(g(x), phi) in the prior, for any pairs."""
+        """Return the prior Cov(g(x), phi) of any pairs."""
         return self.kernel.functional(x, residual=not self._noise)
 
     @cached_property
     def solved_functional(self) -> Matrix:
-        """K^-1 A', one observation a row."""
+        """K^-1 A', one row per observation."""
         return self.solve(self.functional)
 
     @cached_property
@@ -97,5 +98,5 @@ class OddPosterior(Conditioned[OddKernel]):
 
 
 def is_perfect(residuals: Values) -> bool:
-    """Return whether residuals, in units in which g has a mean square of 1, are a perfect fit."""
+    """Return whether residuals are a perfect fit, on the scale on which g has a mean square of 1."""
     return bool(np.max(residuals**2, initial=0.0) <= PERFECT_FIT)

@@ -1,9 +1,8 @@
-"""For very small budgets: all players alone, or the grand coalition without each, and a prior for what is missing.
+"""Budgets below 2 n + 2 evaluations: single players, or the grand coalition without each player.
 
-With fewer than 2 n + 2 evaluations there is no complement pair for every player. Evaluating v({i}) for all i, or
-v(N - i) for all i, compares everyone at n evaluations; what is left completes as many pairs as it can. A Gaussian
-process on the odd and the even part together weighs what is there: the even part takes up what all players alone have
-in common.
+Such a budget does not allow one complement pair per player. Evaluating v({i}) for all i, or v(N - i) for all i,
+compares all players at n evaluations; the rest of the budget completes as many pairs as it can. A Gaussian process on
+the odd and the even part together weights the values: the even part absorbs the common level of single players.
 """
 
 from __future__ import annotations
@@ -14,33 +13,49 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
+from topshap.core.algorithm import Problem, Round, Rounds
 
 if TYPE_CHECKING:
+    from topshap.core.standing import FittedStanding
     from topshap.core.typing import Coalitions, Matrix, Values
 
 _SMOOTH, _RESIDUAL, _COMMON = 0.3, 0.05, 10.0
-"""Prior variances in units of the variance of the observed values: of the smooth parts, of what they leave over in each
-half of a pair, and of a constant."""
+"""Prior variances relative to the variance of the observed values: of the smooth parts, of the residual of each
+coalition, and of a constant."""
 
 
-def alone_or_missing(n: int, rng: np.random.Generator) -> Coalitions:
-    """Return all players alone and then all but one of them, or the other way round, in random order."""
-    alone = np.eye(n, dtype=np.bool_)[rng.permutation(n)]
-    return np.concatenate([alone, ~alone] if rng.random() < 0.5 else [~alone, alone])
+def compare_single_players(problem: Problem, standing: FittedStanding) -> Rounds:
+    """Spend the remaining budget on single players and their complements, and estimate from these."""
+    n = problem.n
+    coalitions = singles_and_complements(n, problem.rng)[: problem.remaining]
+    ends = np.array([[False] * n, [True] * n])
+
+    def add(values: Values) -> None:
+        if len(values) > 0:
+            known = np.concatenate([ends, coalitions[: len(values)]])
+            values = np.concatenate([[problem.empty, problem.grand], values])
+            standing.set(*shapley_posterior(known, values, problem.gain))
+
+    yield Round(coalitions, add)
+
+
+def singles_and_complements(n: int, rng: np.random.Generator) -> Coalitions:
+    """Return all single players and then their complements, or the reverse, with the players in random order."""
+    singles = np.eye(n, dtype=np.bool_)[rng.permutation(n)]
+    return np.concatenate([singles, ~singles] if rng.random() < 0.5 else [~singles, singles])
 
 
 def shapley_posterior(coalitions: Coalitions, values: Values, gain: float) -> tuple[Values, Matrix]:
-    """Return the mean and covariance of the Shapley values given single coalitions and their values."""
+    """Return the mean and covariance of the Shapley values given the values of some coalitions."""
     n = coalitions.shape[1]
     x = np.where(coalitions, 1.0, -1.0)
-    unit = float(values.std()) or 1.0
+    scale = float(values.std()) or 1.0
     kernel = OddKernel(np.full(n, 1.5 / n), smooth=_SMOOTH, linear=1.0 / n, residual_level=_RESIDUAL)
-    alike = x @ x.T
-    even = _COMMON + _SMOOTH * np.cosh(1.5 * alike / n) / np.cosh(1.5)
-    # What is left over in v(x) and in v(-x) is independent: that is an odd and an even residual of the same variance.
+    even = _COMMON + _SMOOTH * np.cosh(1.5 * (x @ x.T) / n) / np.cosh(1.5)
+    # The residuals of v(x) and v(-x) are independent: the odd and the even residual have the same variance.
     covariance = kernel.covariance(x, x) + even + 2.0 * _RESIDUAL * np.eye(len(x))
     factor = linalg.cho_factor(covariance, lower=True)
     functional = kernel.functional(x)
-    phi = functional.T @ linalg.cho_solve(factor, (values - values.mean()) / unit) * unit
+    phi = functional.T @ linalg.cho_solve(factor, (values - values.mean()) / scale) * scale
     posterior = kernel.prior - functional.T @ linalg.cho_solve(factor, functional)
-    return phi + (gain - phi.sum()) / n, (posterior + posterior.T) * (unit**2 / 2.0)
+    return phi + (gain - phi.sum()) / n, (posterior + posterior.T) * (scale**2 / 2.0)

@@ -1,0 +1,130 @@
+"""Gaussian processes on the logits of bounded values.
+
+The odd and the even part of the logits are predicted like those of the values; their sum, transformed back, predicts
+the value of a coalition. The Shapley values of that prediction have no closed form: all coalitions are enumerated, so
+this is for small games.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.algorithms.odd_gp.fitting import even_kernel, fit, observe
+from topshap.algorithms.odd_gp.gp import ConditionedGP
+from topshap.core import coalitions as co
+
+if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.logit_warp import Warp
+    from topshap.core.typing import Matrix, Players, Values
+
+FIRST_FIT, REFIT = 20, 5
+"""L-BFGS iterations for the first warp, and for further warps, which start from its hyper-parameters."""
+
+
+class LogitGP:
+    """Gaussian processes on the odd and the even part of the warped values of complement pairs.
+
+    Parameters
+    ----------
+    warp
+        The warp.
+    x
+        The observed pairs as signs.
+    values, complement_values
+        The values of both coalitions of each pair.
+    rows
+        The pairs that the hyper-parameters are fitted to.
+    start
+        Hyper-parameters to start from, those of another warp.
+    """
+
+    def __init__(
+        self,
+        warp: Warp,
+        x: Matrix,
+        values: Values,
+        complement_values: Values,
+        *,
+        rows: Players,
+        start: Values | None = None,
+    ) -> None:
+        self._warp = warp
+        f, opposite = warp.forward(values), warp.forward(complement_values)
+        odd, even = (f - opposite) / 2.0, (f + opposite) / 2.0
+        self._scale, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
+        even = (even - self._level) / self._scale
+        data = observe(x, odd / self._scale, even)
+        iterations = FIRST_FIT if start is None else REFIT
+        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
+        self._odd = ConditionedGP(kernel, x, data.g)
+        self._even = ConditionedGP(even_kernel(data, self.parameters), x, even)
+
+    def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
+        """Return the leave-one-out predictions of (v(x) - v(-x)) / 2 of some pairs, and the variances of f."""
+        (odd, odd_deviation), (even, even_deviation) = (part.leave_one_out(rows) for part in (self._odd, self._even))
+        variance = self._scale**2 * (odd_deviation**2 + even_deviation**2)
+        values, opposites = self._values(self._odd.observed[rows] - odd, self._even.observed[rows] - even, variance)
+        return (values - opposites) / 2.0, variance
+
+    def predict_all(self, variance: float) -> Values:
+        """Return the expected values of all coalitions in the order of their ids, if f has this variance."""
+        odd, even, x = self._odd.kernel, self._even.kernel, self._odd.x
+        n, end = x.shape[1], np.exp(-2.0 * odd.relevance.sum())
+        sinh = odd.smooth / (1.0 - end) * self._odd.weights
+        cosh = even.smooth / (1.0 + end) * self._even.weights
+        weights = np.zeros(2**n)
+        weights[co.to_ids(x > 0)], weights[co.to_ids(x < 0)] = cosh + sinh, cosh - sinh
+        f = times_product_kernel(weights, odd.relevance) + signed_sums(odd.linear * (x.T @ self._odd.weights))
+        f += even.constant * self._even.weights.sum()
+        return self._warp.expected(self._scale * f + self._level, variance)
+
+    def _values(self, odd: Values, even: Values, variance: Values | float) -> tuple[Values, Values]:
+        """Return the expected v(x) and v(-x) for the odd and even parts of f."""
+        odd, even = self._scale * odd, self._scale * even + self._level
+        return self._warp.expected(even + odd, variance), self._warp.expected(even - odd, variance)
+
+
+def times_product_kernel(weights: Values, relevance: Values) -> Values:
+    """Return, for every coalition x, the sum over all coalitions y of exp(sum_i a_i (x_i y_i - 1)) weights[y].
+
+    The kernel is a product over the players, so it is applied to one half of them after the other.
+
+    Examples
+    --------
+    >>> times_product_kernel(np.array([1.0, 0.0]), np.array([np.log(2.0)]))
+    array([1.  , 0.25])
+    """
+    half = len(relevance) // 2
+    first, others = product_kernel(relevance[:half]), product_kernel(relevance[half:])
+    return np.asarray(others @ weights.reshape(len(others), len(first)) @ first).ravel()
+
+
+def product_kernel(relevance: Values) -> Matrix:
+    """Return exp(sum_i a_i (x_i y_i - 1)) for all coalitions x and y.
+
+    Examples
+    --------
+    >>> product_kernel(np.array([np.log(2.0)]))
+    array([[1.  , 0.25],
+           [0.25, 1.  ]])
+    """
+    kernel = np.ones((1, 1))
+    for other_side in np.exp(-2.0 * relevance):
+        kernel = np.kron([[1.0, other_side], [other_side, 1.0]], kernel)
+    return kernel
+
+
+def signed_sums(effects: Values) -> Values:
+    """Return, for every coalition, the sum of the effects of its members minus that of all other players.
+
+    Examples
+    --------
+    >>> signed_sums(np.array([1.0, 3.0]))
+    array([-4., -2.,  2.,  4.])
+    """
+    sums = np.array([-effects.sum()])
+    for effect in effects:
+        sums = np.concatenate([sums, sums + 2.0 * effect])
+    return sums

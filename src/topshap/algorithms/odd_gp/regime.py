@@ -1,0 +1,113 @@
+"""The plan of `OddGP` for a budget: every number that depends on the budget, the number of players and noise.
+
+The constants that affect accuracy were chosen with the fixed-budget benchmark on its tuning games, every second game of
+each family; its reported results are those of the other games. "Error" below is the mean inclusion-exclusion error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from topshap.core.algorithm import Problem
+
+MAX_PAIRS = 6000
+"""The largest number of pairs the Gaussian process is conditioned on, and beyond which no batches are chosen.
+
+A limit on time and memory: the cost grows with the third power of the number of pairs.
+"""
+
+RICH_MODEL_UP_TO = 200
+"""The largest number of players for the full model.
+
+Up to this number, every player has its own relevance, the even part helps to fit the relevances, and they are refitted
+after every batch. Beyond, there are more parameters than pairs to fit them to.
+"""
+
+FIRST_DESIGN = (0.2, 1.15)
+"""The size of the first design: at least this share of the budget, and this number of pairs per player (plus 2).
+
+Chosen on the tuning games together with the limit on pairs of one size (`active.MAX_SHARE_OF_SIZE`). On 78 further
+games both together have 0.953 of the error of (0.3, 1.3). One pair per player is within noise of 1.15.
+"""
+
+FIRST_DESIGN_IF_LARGE = (0.3, 1.3)
+"""The size of the first design beyond `RICH_MODEL_UP_TO` players, where its hyper-parameters are kept to the end."""
+
+SINGLES_FIRST_BELOW = 5
+"""Below this number of pairs per player, the first design starts with all pairs of a single player and the others.
+
+On the tuning games the error is 1.16 times as large if only the smallest budgets start with them, and 1.02 times if all
+budgets do.
+"""
+
+FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
+"""L-BFGS iterations of the first fit of the hyper-parameters, of the refit after each batch, and of the last fit.
+
+Refits start from the previous parameters. These are the numbers of the prototype, not tuned since.
+"""
+
+CANDIDATES = 300
+"""The smallest number of candidates that a batch is chosen from; with 1000, errors are the same within noise."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The plan for one race."""
+
+    noise: bool
+    """Whether values vary from call to call. Then the residual of the model is noise, and pairs may be repeated."""
+    pairs: int
+    """The budget in complement pairs, at most the number of pairs that exist unless these may be repeated."""
+    spare_evaluation: bool
+    """Whether the budget is odd: its last evaluation is not part of a pair, so it is spent but not used."""
+    single_players_only: bool
+    """Whether the budget is too small for one pair per player; see `small_budget`."""
+    first_design: int
+    """The number of pairs in the first design: all of them if no batches are chosen."""
+    singles_first: bool
+    """Whether the first design starts with all pairs of a single player and the others."""
+    refit: int
+    """Iterations of the fit after each batch; 0 keeps the hyper-parameters of the first design."""
+    overall_weight: float
+    """The weight of the whole covariance beside the border contrasts when pairs are chosen."""
+    active_rounds: int
+    """The largest number of batches after the first design."""
+    min_batch: int
+    """The smallest number of evaluations in a batch."""
+
+    @classmethod
+    def of(cls, problem: Problem, *, active_rounds: int, min_batch: int) -> Regime:
+        """Return the plan for the remaining budget of a race."""
+        n, noise = problem.n, not problem.deterministic
+        pairs, spare = divmod(problem.remaining or 0, 2)
+        existing = 2 ** (n - 1) - 1
+        pairs = pairs if noise else min(pairs, existing)  # where every call counts, the budget may exceed the game
+        rich = n <= RICH_MODEL_UP_TO
+        share, per_player = FIRST_DESIGN if rich else FIRST_DESIGN_IF_LARGE
+        first = max(int(share * pairs), int(per_player * n) + 2)
+        active = active_rounds > 0 and pairs <= MAX_PAIRS
+        return cls(
+            noise=noise,
+            pairs=pairs,
+            spare_evaluation=spare == 1,
+            single_players_only=pairs < n and pairs < existing,
+            first_design=min(first, pairs) if active else pairs,
+            singles_first=pairs < SINGLES_FIRST_BELOW * n,
+            refit=REFIT if rich else 0,
+            overall_weight=1.0 if rich else 0.0,
+            active_rounds=active_rounds,
+            min_batch=min_batch,
+        )
+
+    def batches(self, left: int) -> list[int]:
+        """Divide `left` pairs into equal batches, fewer than `active_rounds` if these would be below `min_batch`."""
+        rounds = max(1, min(self.active_rounds, 2 * left // self.min_batch))
+        return [size for size in np.diff(np.arange(rounds + 1) * left // rounds).tolist() if size > 0]
+
+    def candidates(self, batch: int) -> int:
+        """Return the number of pairs that a batch is chosen from."""
+        return max(CANDIDATES, min(3 * batch, batch + 1000))

@@ -1,0 +1,55 @@
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topshap.algorithms.odd_gp.regime import MAX_PAIRS, Regime
+
+
+def regime(n, remaining, *, noise=False, active_rounds=4, min_batch=1):
+    problem = SimpleNamespace(n=n, remaining=remaining, deterministic=not noise)
+    return Regime.of(problem, active_rounds=active_rounds, min_batch=min_batch)
+
+
+@given(
+    n=st.integers(2, 300),
+    remaining=st.integers(0, 2000),
+    noise=st.booleans(),
+    active_rounds=st.integers(0, 9),
+    min_batch=st.integers(1, 500),
+)
+def test_the_plan_spends_the_budget_and_no_more(n, remaining, noise, active_rounds, min_batch):
+    plan = regime(n, remaining, noise=noise, active_rounds=active_rounds, min_batch=min_batch)
+    assert 2 * plan.pairs + plan.spare_evaluation <= remaining
+    assert plan.pairs == remaining // 2 or (not noise and plan.pairs == 2 ** (n - 1) - 1)
+    assert plan.first_design <= plan.pairs
+    left = plan.pairs - plan.first_design
+    batches = plan.batches(left)
+    assert sum(batches) == left
+    assert len(batches) <= max(1, active_rounds)
+    assert len(batches) <= 1 or min(batches) >= max(1, min_batch // 2)
+
+
+@pytest.mark.parametrize(("remaining", "small"), [(26, True), (27, True), (28, False), (29, False)])
+def test_a_budget_below_one_pair_per_player_is_for_single_players(remaining, small):
+    assert regime(14, remaining).single_players_only == small
+
+
+def test_a_game_whose_pairs_all_fit_is_never_small():
+    assert not regime(3, 6).single_players_only
+    assert not regime(2, 2).single_players_only
+
+
+def test_large_games_keep_the_hyper_parameters_of_a_larger_first_design():
+    small, large = regime(200, 2000), regime(201, 2000)
+    assert small.refit > 0
+    assert large.refit == 0
+    assert small.first_design < large.first_design
+    assert (small.overall_weight, large.overall_weight) == (1.0, 0.0)
+
+
+def test_without_active_rounds_or_with_too_many_pairs_the_first_design_has_the_whole_budget():
+    assert regime(14, 500, active_rounds=0).first_design == 250
+    assert regime(30, 2 * MAX_PAIRS + 2).first_design == MAX_PAIRS + 1
+    assert regime(30, 2 * MAX_PAIRS).first_design < MAX_PAIRS

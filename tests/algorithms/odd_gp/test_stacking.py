@@ -1,0 +1,132 @@
+"""Surrogates on logit values, stacked by leave-one-out errors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import expit
+
+import topshap
+from topshap.algorithms.odd_gp import logit_warp, stacking
+from topshap.algorithms.odd_gp.pairs import ComplementPairs
+from topshap.algorithms.odd_gp.stacking import MAX_PAIRS, Prediction, logit_predictions, stack
+from topshap.core.coalitions import from_ids
+from topshap.core.tables import shapley_from_table
+
+N = 10
+
+
+def saturating(seed, n=N):
+    """Return the table of a sigmoid of weights, almost a step where they are large."""
+    rng = np.random.default_rng(seed)
+    x = from_ids(np.arange(2**n), n)
+    return expit(x @ rng.normal(0.0, 2.5, n) - 1.0)
+
+
+def some_pairs(table, m, rng):
+    """Return complement pairs, the first that of the grand coalition."""
+    n = len(table).bit_length() - 1
+    ids = np.concatenate([[2**n - 1], 2 ** (n - 1) + rng.choice(2 ** (n - 1) - 1, m - 1, replace=False)])
+    return ComplementPairs(2.0 * from_ids(ids, n) - 1.0, table[ids], table[2**n - 1 - ids])
+
+
+def test_all_pairs_make_it_exact():
+    table = saturating(0, n=6) + 100.0
+    pairs = some_pairs(table, 2**5, np.random.default_rng(0))
+    predictions = logit_predictions(pairs, np.arange(1, 32), np.random.default_rng(1))
+    assert len(predictions) == 3
+    for prediction in predictions:
+        assert prediction.shapley_values == pytest.approx(shapley_from_table(table), abs=1e-9)
+
+
+def test_there_are_no_predictions_where_there_is_nothing_to_fit_or_too_much():
+    rng = np.random.default_rng(0)
+    pairs = some_pairs(saturating(0), 40, rng)
+    x, values, opposites = pairs.x, pairs.values, pairs.complement_values
+    left_out = np.arange(1, 40)
+    constant = np.full(40, 3.0)
+    assert logit_predictions(ComplementPairs(x, constant, constant), left_out, rng) == []
+    assert logit_predictions(pairs, left_out[:0], rng) == []
+    wide = np.where(rng.random((40, 17)) < 0.5, -1.0, 1.0)
+    assert logit_predictions(ComplementPairs(wide, values, opposites), left_out, rng) == []
+    m = MAX_PAIRS + 1
+    many = ComplementPairs(np.resize(x, (m, N)), np.resize(values, m), np.resize(opposites, m))
+    assert logit_predictions(many, left_out, rng) == []
+
+
+numbers = arrays(np.float64, 12, elements=st.floats(-10.0, 10.0))
+
+
+@given(numbers, numbers)
+def test_stacking_is_a_convex_combination(first, second):
+    alone, other = Prediction(np.array([0.0, 1.0]), first), Prediction(np.array([1.0, 0.0]), second)
+    share, rest = stack(alone, other).shapley_values
+    assert share + rest == pytest.approx(1.0)
+    assert 0.0 <= share <= 1.0
+    assert np.sum((first + share * (second - first)) ** 2) <= np.sum(first**2)
+
+
+@given(numbers, numbers)
+def test_no_convex_combination_has_smaller_residuals(first, second):
+    found = stack(Prediction(np.zeros(1), first), Prediction(np.ones(1), second)).residuals
+    for share in np.linspace(0.0, 1.0, 11):
+        assert np.sum(found**2) <= np.sum((first + share * (second - first)) ** 2) + 1e-9
+
+
+def test_the_better_prediction_gets_more_weight():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(2, 50))
+    rough, fine = Prediction(np.array([0.0]), noise[0]), Prediction(np.array([1.0]), 0.1 * noise[1])
+    assert stack(rough, fine).shapley_values[0] > 0.9
+    assert stack(fine, rough).shapley_values[0] == pytest.approx(1.0, abs=0.1)
+
+
+def root_mean_square_error(table, seed):
+    game = topshap.games.TableGame(table)
+    top = topshap.identify(game, k=3, budget=100, algorithm="odd-gp", random_state=seed)
+    assert top.estimates.sum() == pytest.approx(table[-1] - table[0], rel=1e-9)
+    return np.sqrt(np.mean((top.estimates - game.shapley_values()) ** 2))
+
+
+def growing(seed, n=N):
+    """Return the table of a product of factors: it saturates at one end only."""
+    return np.exp(from_ids(np.arange(2**n), n) @ np.random.default_rng(seed).normal(0.0, 0.8, n))
+
+
+def test_games_that_saturate_come_out_better_and_others_no_worse(monkeypatch):
+    """Geometric means over 20 games each of the errors with it over those without.
+
+    Of games that saturate at both ends at most 0.4, at the lower or the upper end at most 0.8, of noise at most 1.1.
+    """
+    rng = np.random.default_rng(0)
+    kinds = [
+        [saturating(seed) for seed in range(20)],
+        [growing(seed) for seed in range(20)],
+        [-growing(seed) for seed in range(20)],
+        [rng.normal(size=2**N) for _ in range(20)],
+    ]
+    with_it = [[root_mean_square_error(table, seed) for seed, table in enumerate(kind)] for kind in kinds]
+    monkeypatch.setattr(stacking, "logit_predictions", lambda *_: [])
+    without = [[root_mean_square_error(table, seed) for seed, table in enumerate(kind)] for kind in kinds]
+    both_ends, lower_end, upper_end, noise = np.exp(np.mean(np.log(np.array(with_it) / np.array(without)), axis=1))
+    assert both_ends < 0.4
+    assert lower_end < 0.8
+    assert upper_end < 0.8
+    assert noise < 1.1
+
+
+def test_the_usual_bounds_make_probabilities_come_out_better(monkeypatch):
+    """Geometric mean over 20 games of small probabilities, and of large ones, of the errors with them over without.
+
+    At most 0.4; over 200 games of either kind it was 0.15 and 0.13.
+    """
+    rng = np.random.default_rng(0)
+    everyone = from_ids(np.arange(2**N), N)
+    small = [expit(everyone @ rng.normal(0.0, 2.0, N) - 8.0) for _ in range(20)]
+    tables = [*small, *(1.0 - table for table in small)]
+    with_them = [root_mean_square_error(table, seed) for seed, table in enumerate(tables)]
+    monkeypatch.setattr(logit_warp, "USUAL_BOUNDS", ())
+    without = [root_mean_square_error(table, seed) for seed, table in enumerate(tables)]
+    logs = np.log(np.array(with_them) / np.array(without)).reshape(2, 20)
+    assert (np.exp(logs.mean(axis=1)) < 0.4).all()
