@@ -13,8 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from topshap import Explainer
+from topshap import Explainer, identify
 from topshap.core.errors import ParameterError
+from topshap.core.options import keyword_options
+from topshap.explainer import ExplainerOptions
+from topshap.games import PredictionGame
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 
@@ -26,7 +29,7 @@ def test_a_linear_model_is_explained_by_its_coefficients():
     contributions = model.coef_ * (X.iloc[3] - X.mean())
     np.testing.assert_allclose(top.estimates, contributions, atol=1e-9)
     assert list(top.names) == contributions.sort_values(ascending=False).index[:3].tolist()
-    assert explainer.picked == "predict"
+    assert explainer.output_name == "predict"
 
 
 def test_the_positive_class_is_picked_and_said(caplog):
@@ -34,7 +37,7 @@ def test_the_positive_class_is_picked_and_said(caplog):
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data.data, data.target_names[data.target])
     with caplog.at_level(logging.INFO, logger="topshap"):
         explainer = Explainer(model, data.data)
-    assert explainer.picked == "predict_proba of class 'malignant'"
+    assert explainer.output_name == "predict_proba of class 'malignant'"
     assert "predict_proba of class 'malignant' of Pipeline" in caplog.text
     grand = explainer.game(data.data.iloc[0])(np.ones((1, 30), dtype=bool))
     assert grand[0] == model.predict_proba(data.data[:1])[0, 1]
@@ -46,7 +49,7 @@ def test_a_classifier_without_probabilities_is_explained_by_its_decision_functio
     data = load_breast_cancer()
     model = make_pipeline(StandardScaler(), SVC()).fit(data.data, data.target_names[data.target])
     explainer = Explainer(model, data.data)
-    assert explainer.picked == "decision_function"
+    assert explainer.output_name == "decision_function"
     grand = np.ones((1, 30), dtype=bool)
     assert explainer.game(data.data[0])(grand) == pytest.approx(model.decision_function(data.data[:1]))
     named = Explainer(model, data.data, output="malignant")
@@ -68,14 +71,14 @@ def test_of_several_classes_one_has_to_be_said():
         ParameterError, match="'output' parameter of Explainer must be one of the model's classes, 0, 1, 2"
     ):
         Explainer(model, iris)
-    assert Explainer(model, iris, output=2).picked == "predict_proba of class 2"
+    assert Explainer(model, iris, output=2).output_name == "predict_proba of class 2"
 
 
 def test_a_function_is_explained_as_it_is():
     explainer = Explainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)), feature_names=["a", "b"])
     top = explainer.explain([2.0, 3.0], k=1)
     assert top.estimates.tolist() == [3.0, 3.0]
-    assert explainer.picked == "<lambda>"
+    assert explainer.output_name == "<lambda>"
 
 
 def test_options_for_all_and_for_one():
@@ -140,9 +143,35 @@ def test_wrong_use_says_what_to_do(wrong, message):
         wrong()
 
 
-def test_an_unknown_option_is_refused():
-    model = LinearRegression().fit(X, Y)
-    with pytest.raises(TypeError, match="bugdet"):
-        Explainer(model, X, bugdet=5)
-    with pytest.raises(TypeError, match="bugdet"):
-        Explainer(model, X).explain(X.iloc[0], bugdet=5)
+def test_unknown_option_is_refused_at_once_with_the_closest_name():
+    explainer = Explainer(LinearRegression().fit(X, Y), X)
+    with pytest.raises(TypeError, match=r"Explainer\(\) got .* 'bugdet'. Did you mean 'budget'"):
+        Explainer(LinearRegression().fit(X, Y), X, bugdet=5)
+    with pytest.raises(TypeError, match=r"'imputr'. Did you mean 'imputer'"):
+        Explainer(LinearRegression().fit(X, Y), X, imputr="marginal")
+    with pytest.raises(TypeError, match=r"explain\(\) got .* 'bugdet'. Did you mean 'budget'"):
+        explainer.explain(X.iloc[0], bugdet=5)
+    with pytest.raises(TypeError, match=r"explain_many\(\) got .* 'bugdet'. Did you mean 'budget'"):
+        explainer.explain_many(X, bugdet=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": -1}, "'budget' parameter of Explainer must be an int of at least 2. Got -1"),
+        ({"rank_by": "size"}, "'rank_by' parameter of Explainer must be 'value'.* Got 'size'"),
+        ({"delta": 2.0}, "'delta' parameter of Explainer must be a number between 0 and 1"),
+        ({"stop": 5}, "'stop' parameter of Explainer must be a Criterion"),
+    ],
+)
+def test_option_that_no_run_can_use_is_refused_at_once(options, message):
+    with pytest.raises(ParameterError, match=message):
+        Explainer(LinearRegression().fit(X, Y), X, **options)
+
+
+def test_options_are_those_of_its_games_and_of_identify():
+    takes, game, run = (set(keyword_options(door)) for door in (Explainer, PredictionGame, identify))
+    assert takes == (game - {"fingerprint"}) | run
+    assert ExplainerOptions.__optional_keys__ == takes - {"output"}
+    for method in (Explainer.explain, Explainer.explain_many):
+        assert set(keyword_options(method)) == run

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine, make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -17,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import topshap
 from topshap import TopKSelector
 from topshap.core.errors import ParameterError
+from topshap.core.options import OPTION_DEFAULTS
 
 
 @parametrize_with_checks(
@@ -111,10 +114,61 @@ def test_wrong_use_says_what_to_do():
         TopKSelector(LogisticRegression()).transform(X)
     with pytest.raises(ParameterError, match=r"'k' parameter of TopKSelector must be an int in \[1, 4\]. Got 5"):
         TopKSelector(LogisticRegression()).fit(X, y)
-    with pytest.raises(ParameterError, match="'scoring' parameter of RetrainingGame"):
+    with pytest.raises(ParameterError, match="'scoring' parameter of TopKSelector"):
         TopKSelector(LogisticRegression(), k=2, scoring="beauty").fit(X, y)
+    with pytest.raises(
+        ParameterError, match=r"'budget' parameter of TopKSelector must be an int of at least 2. Got -1"
+    ):
+        TopKSelector(LogisticRegression(), k=2, budget=-1).fit(X, y)
+    with pytest.raises(TypeError, match=r"TopKSelector\(\) got .* 'bugdet'. Did you mean 'budget'"):
+        TopKSelector(LogisticRegression(), bugdet=9)
     with pytest.raises(ParameterError, match=r"'estimator' parameter of TopKSelector must be .* with fit .* Got None"):
         TopKSelector(None, k=2).fit(X, y)
+
+
+def test_options_of_a_race_are_parameters_like_any_other():
+    selector = TopKSelector(LinearRegression(), k=2, algorithm="cmcs", rank_by="magnitude")
+    assert OPTION_DEFAULTS.keys() <= selector.get_params(deep=False).keys()
+    assert repr(selector) == (
+        "TopKSelector(algorithm='cmcs', estimator=LinearRegression(), k=2,\n             rank_by='magnitude')"
+    )
+    changed = clone(selector).set_params(algorithm="auto", budget=9)
+    assert (changed.algorithm, changed.budget, changed.rank_by) == ("auto", 9, "magnitude")
+    assert (selector.algorithm, selector.budget) == ("cmcs", None)
+
+
+def test_options_of_a_race_reach_it(tmp_path, capsys):
+    X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
+    options = {"algorithm": "cmcs", "rank_by": "magnitude", "stop": topshap.stopping.Budget(20), "counting": "calls"}
+    names = list("abcdef")
+    selector = TopKSelector(
+        LinearRegression(), k=2, cv=2, store=tmp_path / "run.db", progress=True, player_names=names, **options
+    )
+    result = selector.fit(X, y).result_
+    assert (result.algorithm, result.rank_by, result.counting, result.calls) == ("cmcs", "magnitude", "calls", 20)
+    assert result.player_names == tuple(names)
+    assert "20 of 20 calls" in capsys.readouterr().err
+    assert topshap.Store(tmp_path / "run.db").info().evaluations == result.evaluations
+    confident = TopKSelector(LinearRegression(), k=2, cv=2, epsilon=0.1, guarantee="credible", random_state=0)
+    assert confident.fit(X, y).result_.guarantee in ("credible", None)
+
+
+def test_a_search_chooses_options_of_a_race():
+    X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
+    pipeline = make_pipeline(TopKSelector(LinearRegression(), k=2, cv=2, random_state=0), LinearRegression())
+    grid = {"topkselector__budget": [4, 20], "topkselector__rank_by": ["value", "magnitude"]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    assert search.best_estimator_[0].budget == search.best_params_["topkselector__budget"]
+
+
+def test_pipeline_that_imputes_gets_missing_values():
+    X, y = make_regression(80, 4, n_informative=2, shuffle=False, random_state=0)
+    X[::7, 3] = np.nan
+    selector = TopKSelector(make_pipeline(SimpleImputer(), LinearRegression()), k=2, cv=2, random_state=0)
+    assert set(selector.fit(X, y).get_support(indices=True)) == {0, 1}
+    assert selector.transform(X).shape == (80, 2)
+    with pytest.raises(ValueError, match="contains NaN"):
+        TopKSelector(make_pipeline(StandardScaler(), LinearRegression()), k=2, cv=2).fit(X, y)
 
 
 def test_scikit_learn_is_imported_only_when_it_is_used():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from topshap.core.extras import import_extra
+from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
 from topshap.core.validation import check_int, front_door
-from topshap.entrypoints import identify
+from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.games.outputs import prediction_of
 from topshap.games.prediction import PredictionGame, option_names
@@ -20,39 +20,56 @@ from topshap.games.tables import as_table
 from topshap.interop.shap import many_to_shap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from topshap.core.result import TopK
+    from topshap.games.imputers import ImputerName
     from topshap.games.tables import Table
 
 _log = logging.getLogger("topshap")
 
+_RUN_OPTIONS = keyword_options(identify)
+_GAME_OPTIONS = {name: keyword_options(PredictionGame)[name] for name in option_names()}
+
+
+class ExplainerOptions(RunOptions, total=False):
+    """The options of an `Explainer`: those of `PredictionGame`, and those of `identify` as defaults."""
+
+    imputer: ImputerName
+    groups: Mapping[str, Iterable[Any]] | None
+    always: Iterable[Any] | None
+    categorical: Iterable[Any] | None
+    feature_names: Sequence[str] | None
+    batch_bytes: int
+
 
 @front_door
 class Explainer:
-    """The k features behind each prediction of a model.
+    """Find the k features behind each prediction of a model.
 
     Parameters
     ----------
     model_or_predict
-        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers. Of a
-        classifier the probability of the positive class (the second of two) is explained, of a regressor its
-        prediction; `picked` says which it is.
+        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers. For a
+        classifier the probability of the positive class (the second of two) is explained, for a regressor its
+        prediction; see `output_name`.
     background
-        Rows to fill in from, as an array, a pandas or a polars DataFrame; usually training data or a sample of it.
+        The rows that replace unknown features, as an array, a pandas or a polars DataFrame; usually training data or a
+        sample of it.
     output
-        Which class to explain, by name, where there are more than two; or which output of a function, by position.
+        The name of the class to explain, for a classifier with more than two; or the position of a function's output.
     **options
-        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes)
-        and, as defaults for every explanation, of `topshap.identify` (budget, epsilon, random_state, ...).
+        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes);
+        and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every explanation.
 
     Attributes
     ----------
-    picked : str
-        Which output is explained, in words.
+    output_name : str
+        The output that is explained, for example ``"predict_proba of class 'malignant'"``.
 
     Examples
     --------
@@ -69,27 +86,33 @@ class Explainer:
     ('worst texture', 'radius error')
     """
 
-    def __init__(self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Any) -> None:
+    @lists_options(_GAME_OPTIONS | _RUN_OPTIONS)
+    def __init__(
+        self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Unpack[ExplainerOptions]
+    ) -> None:
+        refuse_unknown(options, Explainer)
+        given: dict[str, Any] = dict(options)
+        self._game_options = {name: given.pop(name) for name in _GAME_OPTIONS if name in given}
+        self._run_options = given
+        CheckedOptions(**{name: value for name, value in given.items() if name in OPTION_DEFAULTS})
         self._prediction = prediction_of(model_or_predict, output)
-        self.picked = self._prediction.output_name
+        self.output_name = self._prediction.output_name
         self._background: Table = as_table("background", background)
-        self._game_options = {name: options.pop(name) for name in option_names() if name in options}
-        _check_options(options)
-        self._options = options
-        # A game for the first row finds out at once whether model, background and options fit together.
+        # The game of the first row shows at once whether model, background and options fit together.
         self._players = self.game(self._background.rows(np.array([0])).data).player_names or ()
-        _log.info("Explainer explains %s of %s.", self.picked, type(model_or_predict).__name__)
+        _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
     def __repr__(self) -> str:
-        imputer = self._game_options.get("imputer", "mean-mode")
-        return f"Explainer({self.picked}, {len(self._background.labels)} columns, imputer={imputer!r})"
+        imputer = self._game_options.get("imputer", _GAME_OPTIONS["imputer"].default)
+        return f"Explainer({self.output_name}, {len(self._background.labels)} columns, imputer={imputer!r})"
 
     def game(self, x: Any) -> PredictionGame:
-        """Return the game about one row: the value of a set of features is the prediction that knows them alone."""
+        """Return the game of one row: the value of a set of features is the prediction when only they are known."""
         return PredictionGame(self._prediction, x, self._background.data, **self._game_options)
 
     @front_door
-    def explain(self, x: Any, k: int = 5, **options: Any) -> TopK:
+    @lists_options(_RUN_OPTIONS)
+    def explain(self, x: Any, k: int = 5, **options: Unpack[RunOptions]) -> TopK:
         """Find the k features with the highest Shapley values in the prediction for one row: those that raise it most.
 
         Parameters
@@ -97,23 +120,24 @@ class Explainer:
         x
             The row: an array, a Series, a dict, or a frame of one row.
         k
-            How many features, or groups of features, to find.
+            The number of features, or groups of features, to find.
         **options
-            Options of `topshap.identify`, such as budget, epsilon or random_state; with ``rank_by="magnitude"`` it
-            finds the features that matter most, whether they raise the prediction or lower it.
+            Options of `topshap.identify`, such as budget, epsilon or random_state, in place of the explainer's. With
+            ``rank_by="magnitude"`` the features with the largest effect are found, whether they raise the prediction
+            or lower it.
 
         Returns
         -------
         TopK
-            The features found, all estimates, how sure they are and what they cost.
+            The features found, all estimates, their uncertainty and their cost.
         """
+        refuse_unknown(options, Explainer.explain)
         self._check_k(k)
-        return identify(self.game(x), k=k, **(self._options | options))
+        return identify(self.game(x), k=k, **{**self._run_options, **options})
 
     @front_door
-    def explain_many(
-        self, X: Any, k: int = 5, *, n_jobs: int | None = None, progress: bool = False, **options: Any
-    ) -> Explanations:
+    @lists_options(_RUN_OPTIONS)
+    def explain_many(self, X: Any, k: int = 5, **options: Unpack[RunOptions]) -> Explanations:
         """Explain each row of a table; see `explain`.
 
         Parameters
@@ -121,20 +145,20 @@ class Explainer:
         X
             The rows, as an array, a pandas or a polars DataFrame.
         k
-            How many features, or groups of features, to find for each row.
-        n_jobs
-            How many rows to explain at a time, as joblib counts them. The results are the same for any number.
-        progress
-            Whether to show a progress bar over the rows. Needs the extra ``topshap[progress]``.
+            The number of features, or groups of features, to find for each row.
         **options
-            Options of `topshap.identify`.
+            Options of `topshap.identify`; two of them concern the rows here. ``n_jobs`` is the number of rows that are
+            explained at the same time, as in joblib; the results are the same for any number. ``progress=True`` shows
+            a progress bar over the rows and needs the extra ``topshap[progress]``.
 
         Returns
         -------
         Explanations
             One `TopK` per row, in order.
         """
+        refuse_unknown(options, Explainer.explain_many)
         self._check_k(k)
+        n_jobs, progress = options.pop("n_jobs", None), options.pop("progress", False)
         table = as_table("X", X)
         rows = [table.rows(np.array([i])).data for i in range(table.n_rows)]
         results: Iterable[TopK] = in_order(partial(self.explain, k=k, **options), rows, n_jobs)
@@ -144,7 +168,7 @@ class Explainer:
         return Explanations(list(results), self._cells(table))
 
     def _cells(self, table: Table) -> NDArray[Any] | None:
-        """Return what each player is in each row; None with groups, which have no single value."""
+        """Return the value of each player in each row; None with groups, which have no single value."""
         if len(self._players) != len(table.labels):
             return None
         columns = [table.column(j) for j in range(len(table.labels))]
@@ -154,17 +178,8 @@ class Explainer:
         check_int("k", k, low=1, high=len(self._players))
 
 
-def _check_options(options: dict[str, Any]) -> None:
-    """Refuse what no game and no run takes now, not when the first row is explained."""
-    of_a_run = {
-        name for name, given in inspect.signature(identify).parameters.items() if given.kind is given.KEYWORD_ONLY
-    }
-    for name in options.keys() - of_a_run:
-        raise TypeError(f"Explainer got an unexpected keyword argument {name!r}")
-
-
 class Explanations(Sequence["TopK"]):
-    """The results for several rows, in order: a sequence of `TopK` that turns into one explanation for plots.
+    """The results for several rows, in order: a sequence of `TopK` with conversions to one table or one explanation.
 
     Examples
     --------

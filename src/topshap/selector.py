@@ -1,4 +1,4 @@
-"""TopKSelector: the k features that a model needs most, as a scikit-learn selector."""
+"""TopKSelector: a scikit-learn selector of the k features that a model needs most."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.core.errors import EvaluationError
 from topshap.core.extras import import_extra
+from topshap.core.options import OPTION_DEFAULTS, refuse_unknown, takes_options
 from topshap.core.validation import check_int, parameters_of
 from topshap.entrypoints import identify
 from topshap.evaluation import Oracle
@@ -17,11 +18,14 @@ from topshap.games.scoring import check_estimator
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+    from typing import Self, Unpack
 
+    from topshap.core.options import RaceOptions
     from topshap.core.typing import Coalition
     from topshap.evaluation import Store
+    from topshap.show.progress import Progress
 
-import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # a message that helps comes before the imports
+import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # names the extra before the imports fail
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier  # noqa: E402 - after the check above
 from sklearn.feature_selection import SelectorMixin  # noqa: E402 - after the check above
@@ -33,45 +37,45 @@ from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E40
 class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Select the k features with the highest Shapley values in the score of a model that is trained on them.
 
-    The value of a set of features is how much better than a constant the estimator scores when it is trained on them
-    alone; see `topshap.games.RetrainingGame`. Features that say the same share what they say, so of copies of a strong
-    feature each has a part of its value.
+    The value of a set of features is the score of the estimator trained on them alone, minus that of a constant
+    prediction; see `topshap.games.RetrainingGame`. Redundant features share their value: each of two copies of a strong
+    feature has half of it.
 
     Parameters
     ----------
     estimator
-        A classifier or regressor, cloned for each set of features.
+        A classifier or regressor. It is cloned for each set of features.
     k
-        How many features to select, or groups of features.
+        The number of features, or groups of features, to select.
     scoring
-        A name of scikit-learn's scorers, a function of (estimator, X, y), or None for the estimator's own score.
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for the estimator's own score.
     cv
-        How the score is taken: folds, a splitter, (train, test) positions, or a float, the share of rows of one test
-        split.
-    budget
-        How many sets of features may be tried, 50 per feature by default. Each takes as many fits as there are splits.
-    epsilon, delta
-        Stop as soon as no feature left out is ahead of a selected one by more than `epsilon`, with a probability of at
-        least 1 - `delta`.
+        The cross-validation: a number of folds, a splitter, (train, test) positions, or a float, the fraction of rows
+        in a single test split.
     groups
-        A dict of a name to columns that are selected or left out together.
+        A dict from a name to columns that are selected or left out together.
     n_jobs
-        How many sets are tried at a time, as joblib counts them. The result is the same for any number.
-    random_state
-        A seed, for a selection that can be repeated; also for every ``random_state`` in the estimator that is None.
+        The number of feature sets that are tried at the same time, as in joblib. The result is the same for any number.
     store
         A file in which every score is kept as soon as it is known, or a `topshap.Store`: see `topshap.identify`.
+    progress
+        Whether to show a progress bar, or ``"live"`` for a leaderboard: see `topshap.identify`.
+    **options
+        The options of a race, see `topshap.core.options.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
+        stop, algorithm, rank_by, counting, player_names, random_state. An evaluation is one set of features, which
+        takes as many fits as there are splits. ``random_state`` is an int, a RandomState or None, as in scikit-learn;
+        it also sets every ``random_state`` in the estimator that is None.
 
     Attributes
     ----------
     result_ : TopK
-        All estimates, how sure they are and what they cost.
+        The features found, all estimates, their uncertainty and their cost.
     support_ : ndarray of bool
-        Which columns are selected.
+        Whether each column is selected.
     n_features_in_ : int
-        How many columns there were.
+        The number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
-        What they are called, if they have names.
+        The names of the columns seen by `fit`, if they have names.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     (array([0, 1]), (100, 2))
     """
 
+    @takes_options
     def __init__(
         self,
         estimator: Any,
@@ -90,45 +95,43 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         *,
         scoring: Any = None,
         cv: Any = 5,
-        budget: int | None = None,
-        epsilon: float | None = None,
-        delta: float = 0.05,
         groups: Mapping[str, Iterable[Any]] | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
         store: Store | str | os.PathLike[str] | None = None,
+        progress: Progress = False,
+        **options: Unpack[RaceOptions],
     ) -> None:
+        refuse_unknown(options, TopKSelector)
         self.estimator = estimator
         self.k = k
         self.scoring = scoring
         self.cv = cv
-        self.budget = budget
-        self.epsilon = epsilon
-        self.delta = delta
         self.groups = groups
         self.n_jobs = n_jobs
-        self.random_state = random_state
         self.store = store
+        self.progress = progress
+        for name, value in (OPTION_DEFAULTS | dict(options)).items():
+            setattr(self, name, value)
 
-    def fit(self, X: Any, y: Any) -> TopKSelector:
+    def fit(self, X: Any, y: Any) -> Self:
         """Find the features.
 
         Parameters
         ----------
         X
-            The data: an array, a sparse matrix, or a DataFrame, which the estimator gets as such.
+            The data: an array, a sparse matrix or a DataFrame. The estimator is trained on the same kind.
         y
             The target.
 
         Returns
         -------
         TopKSelector
-            Itself.
+            The fitted selector.
         """
         with parameters_of(TopKSelector):
             return self._fit(X, y)
 
-    def _fit(self, X: Any, y: Any) -> TopKSelector:
+    def _fit(self, X: Any, y: Any) -> Self:
         check_estimator(self.estimator)
         tags = get_tags(self)
         checked, y = validate_data(
@@ -143,7 +146,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         )
         if is_classifier(self.estimator):
             check_classification_targets(y)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._draw_seed()
         game = RetrainingGame(
             self.estimator,
             X if hasattr(X, "columns") else checked,
@@ -155,14 +158,17 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         )
         k = check_int("k", self.k, low=1, high=game.n_players)
         oracle = Oracle(game, n_jobs=self.n_jobs, store=self.store, retries=0)  # a fit that fails would fail again
+        options: Any = {name: getattr(self, name) for name in OPTION_DEFAULTS} | {"random_state": seed}
         try:
-            self.result_ = identify(
-                oracle, k=k, budget=self.budget, epsilon=self.epsilon, delta=self.delta, random_state=seed
-            )
+            self.result_ = identify(oracle, k=k, progress=self.progress, **options)
         except EvaluationError as error:
-            raise error.__cause__ or error from None  # what the estimator says, with a note on the features
+            raise error.__cause__ or error from None  # the estimator's own error, with a note on the features
         self.support_ = np.isin(game.player_of, self.result_.players)
         return self
+
+    def _draw_seed(self) -> int:
+        """Return the seed of the race and of the estimators, drawn as scikit-learn does."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _get_support_mask(self) -> Coalition:
         check_is_fitted(self)
@@ -171,6 +177,8 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
+        # A pipeline does not declare whether its steps take missing values: if they do not, they say so themselves.
+        tags.input_tags.allow_nan = inner.allow_nan or hasattr(self.estimator, "steps")
+        tags.input_tags.sparse = inner.sparse
         tags.target_tags.required = True
         return tags

@@ -89,7 +89,7 @@ def explain(
         question = Question(own, columns, columns.iloc[[row]], f"The model is {predict or trust_pickle}.")
     chosen, predicted = _output(question, output)
     explainer = topshap.Explainer(question.model, question.background, output=chosen)
-    outcome.say(f"{question.said}\n{predicted}Explained: {explainer.picked}.\n")
+    outcome.say(f"{question.said}\n{predicted}Explained: {explainer.output_name}.\n")
 
     def race() -> TopK:
         return explainer.explain(
@@ -106,7 +106,7 @@ def explain(
         )
 
     title = f"Which columns are behind the prediction for row {row} of {data.name}?"
-    outcome.of(race, title=title, game=f"{explainer.picked}, with what is not known at its mean or most frequent value")
+    outcome.of(race, title=title, game=f"{explainer.output_name}, with what is not known at its mean or most frequent value")
 
 
 def _trained(

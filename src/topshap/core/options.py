@@ -16,7 +16,7 @@ from topshap.core.validation import check_choice, check_delta, check_int, check_
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from topshap.core.algorithm import Algorithm
     from topshap.core.ledger import Counting
@@ -108,6 +108,7 @@ def _as_criterion(stop: Any) -> Criterion | None:
     return When(stop)
 
 
+_KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 _Door = TypeVar("_Door", bound="Callable[..., Any]")
 OPTION_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CheckedOptions)}
 
@@ -117,15 +118,27 @@ def takes_options(door: _Door) -> _Door:
 
     The signature is what `help`, notebooks and scikit-learn show and read. `refuse_unknown` checks the names.
     """
-    signature = inspect.signature(door)
-    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for name, default in OPTION_DEFAULTS.items()
-        if name not in signature.parameters
-    ]
-    door.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-    return door
+    race = {name: inspect.Parameter(name, _KEYWORD_ONLY, default=value) for name, value in OPTION_DEFAULTS.items()}
+    return lists_options(race)(door)
+
+
+def lists_options(options: Mapping[str, inspect.Parameter]) -> Callable[[_Door], _Door]:
+    """List keyword parameters in the signature of a function that takes them as ``**options``; its own ones win."""
+
+    def with_options(door: _Door) -> _Door:
+        signature = inspect.signature(door)
+        own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+        listed = [parameter for name, parameter in options.items() if name not in signature.parameters]
+        door.__signature__ = signature.replace(parameters=[*own, *listed])  # type: ignore[attr-defined]
+        return door
+
+    return with_options
+
+
+def keyword_options(door: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the keyword-only parameters of a front door, by name."""
+    parameters = inspect.signature(door).parameters
+    return {name: parameter for name, parameter in parameters.items() if parameter.kind is _KEYWORD_ONLY}
 
 
 def refuse_unknown(names: Iterable[str], door: Callable[..., Any]) -> None:
