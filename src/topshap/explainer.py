@@ -58,8 +58,8 @@ class Explainer:
         classifier the probability of the positive class (the second of two) is explained, for a regressor its
         prediction; see `output_name`.
     background
-        The rows that replace unknown features, as an array, a pandas or a polars DataFrame; usually training data or a
-        sample of it.
+        The rows that replace unknown features, usually training data or a sample of it: an array or a data frame (pandas,
+        Polars, PyArrow, ...).
     output
         The name of the class to explain, for a classifier with more than two; or the position of a function's output.
     **options
@@ -143,7 +143,7 @@ class Explainer:
         Parameters
         ----------
         X
-            The rows, as an array, a pandas or a polars DataFrame.
+            The rows, as an array or a data frame.
         k
             The number of features, or groups of features, to find for each row.
         **options

@@ -119,7 +119,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X
-            The data: an array, a sparse matrix or a DataFrame. The estimator is trained on the same kind.
+            The data: an array, a sparse matrix or a data frame. The estimator is trained on the same kind.
         y
             The target.
 

@@ -83,7 +83,7 @@ def test_players_are_ranked_by_what_was_asked_for(code):
     assert result.stdout.startswith("Top 3 of 10 players by magnitude"), result.stderr
 
 
-def test_ctrl_c_keeps_the_store_and_says_how_to_go_on(code):
+def test_ctrl_c_keeps_the_store_and_says_how_to_resume(code):
     arguments = ["identify", "my_code:slow", "-k", "3", "--budget", "120", "--store", "run.db", "--json"]
     stopped = topshap_command(code, *arguments, STOP_AT="20")
     assert stopped.returncode == 130
@@ -100,7 +100,7 @@ def test_ctrl_c_keeps_the_store_and_says_how_to_go_on(code):
 def test_ctrl_c_without_a_store_says_what_would_have_kept_it(code):
     stopped = topshap_command(code, "identify", "my_code:slow", "-k", "3", STOP_AT="1")
     assert stopped.returncode == 130
-    assert "with --store FILE the same command would go on" in stopped.stderr
+    assert "with --store FILE the same command can resume" in stopped.stderr
 
 
 @pytest.mark.parametrize(

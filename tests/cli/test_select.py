@@ -2,14 +2,19 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.model_selection import KFold
 
 import topshap
+from topshap.cli.models import Model, make_model
+from topshap.cli.tables import Task, as_features
 
 
 @pytest.mark.parametrize(("model", "target"), [("forest", "price"), ("linear", "dear"), ("boosting", "dear")])
-def test_the_columns_that_carry_the_target_are_found(folder, run, model, target):
+def test_the_columns_that_predict_the_target_are_found(folder, run, model, target):
     other = {"price": "dear", "dear": "price"}[target]
     arguments = ["--target", target, "--drop", other, "-k", 2, "--model", model, "--budget", 16]
     result = run("select", "houses.csv", *arguments)
@@ -28,7 +33,7 @@ def test_a_report_a_store_and_json(folder, run, houses):
     first = run(*arguments, "--report", "houses.html", "--json")
     assert first.exit_code == 0, first.exception
     assert "regression" in first.stderr
-    assert "Which columns of houses.parquet carry price?" in (folder / "houses.html").read_text(encoding="utf-8")
+    assert "Which columns of houses.parquet predict price?" in (folder / "houses.html").read_text(encoding="utf-8")
     (folder / "result.json").write_text(first.stdout)
     top = topshap.load("result.json")
     assert set(top.names) == {"rooms", "city"}
@@ -63,6 +68,36 @@ def test_it_stops_by_itself(folder, run):
     assert (found["epsilon"], found["delta"], found["budget"]) == (0.2, 0.1, None)
 
 
+def test_it_is_a_selector_with_its_defaults(folder, run, houses):
+    arguments = ["select", "houses.csv", "--target", "price", "--drop", "dear", "--drop", "id", "--model", "linear"]
+    result = run(*arguments, "-k", 2, "--json")
+    assert "in 5 folds, on sets of 4 columns" in result.stderr
+    found = json.loads(result.stdout)
+    X = as_features(houses[["rooms", "city", "noise", "old"]])
+    selector = topshap.TopKSelector(
+        make_model(Model.linear, Task.regression, 0), k=2, cv=KFold(5, shuffle=True, random_state=0)
+    )
+    np.testing.assert_allclose(found["estimates"], selector.fit(X, houses["price"]).result_.estimates)
+    assert (found["budget"], found["random_state"]) == (selector.result_.budget, 0)
+    fewer = json.loads(run(*arguments, "-k", 2, "--json", "--folds", 2).stdout)
+    assert fewer["estimates"] != found["estimates"]
+
+
+def test_options_of_a_race_reach_it(folder, run):
+    arguments = ["--target", "price", "--drop", "dear", "-k", 2, "--model", "linear", "--budget", 12, "--folds", 2]
+    options = ["--algorithm", "cmcs", "--rank-by", "magnitude", "--seed", 3, "--json"]
+    found = json.loads(run("select", "houses.csv", *arguments, *options).stdout)
+    assert [found[name] for name in ("algorithm", "rank_by", "random_state")] == ["cmcs", "magnitude", 3]
+
+
+def test_a_model_that_fails_is_an_error_in_one_line(folder, run, monkeypatch):
+    monkeypatch.setattr("topshap.cli.select.make_model", lambda *_: DummyRegressor(strategy="quantile"))
+    refused = run("select", "houses.csv", "--target", "price", "-k", 2)
+    assert isinstance(refused.exception, topshap.EvaluationError)
+    assert "A model failed: " in str(refused.exception)
+    assert "\n" not in str(refused.exception)
+
+
 def test_another_store_is_refused(folder, run):
     arguments = ["select", "houses.csv", "--target", "price", "-k", 2, "--model", "linear", "--budget", 4]
     assert run(*arguments, "--store", "run.db").exit_code == 0
@@ -76,9 +111,13 @@ def test_another_store_is_refused(folder, run):
         (["houses.csv", "--target", "prise"], "There is no column 'prise'.*Did you mean 'price'"),
         (["houses.csv", "--target", "price", "--drop", "rom"], "There is no column 'rom'.*Did you mean 'rooms'"),
         (["house.csv", "--target", "price"], "There is no file 'house.csv'"),
-        (["houses.csv", "--target", "price", "-k", "9"], r"'k' parameter of identify must be an int in \[1, 6\]"),
-        (["houses.csv", "--target", "dear", "--task", "regression"], "has to have numbers"),
-        (["houses.csv", "--target", "price", "--report", "no/such/folder.html"], "cannot be written"),
+        (["houses.csv", "--target", "price", "-k", "9"], r"'k' parameter of TopKSelector must be an int in \[1, 6\]"),
+        (["houses.csv", "--target", "dear", "--task", "regression"], "must have numbers"),
+        (
+            ["houses.csv", "--target", "price", "--report", "no/such/folder.html"],
+            "Cannot write 'no/such/folder.html': the directory 'no/such' does not exist.",
+        ),
+        (["houses.csv", "--target", "price", "--store", "."], "Cannot write '.': it is a directory."),
     ],
 )
 def test_what_cannot_be_done_is_said(folder, run, arguments, message):

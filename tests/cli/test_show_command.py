@@ -43,6 +43,7 @@ def test_a_report_is_written(saved, tmp_path):
     [
         (["missing.json"], "There is no file 'missing.json'"),
         (["{saved}", "--plot", "out.docx"], "A plot is written as .*png.* Got 'out.docx' instead"),
+        (["{saved}", "--report", "no/r.html"], "Cannot write 'no/r.html': the directory 'no' does not exist"),
         ([__file__], "must be a JSON file that TopK.save wrote"),
     ],
 )

@@ -51,7 +51,7 @@ def test_an_export_holds_every_value(store, tmp_path, name):
 def test_a_file_is_not_replaced_unless_that_is_said(store, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("mine")
-    assert "exists already" in str(run("store", "export", store, out).exception)
+    assert "already exists" in str(run("store", "export", store, out).exception)
     assert out.read_text() == "mine"
     assert run("store", "export", store, out, "--force").exit_code == 0
     assert out.read_text().startswith("in_age")

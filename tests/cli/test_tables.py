@@ -58,8 +58,8 @@ def test_a_bad_file_says_the_line(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100)[:-12], "is no whole gzip file"),
-        ("t.csv.gz", b"a,b\n1,2\n", "is no whole gzip file"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100)[:-12], "is not a complete gzip file"),
+        ("t.csv.gz", b"a,b\n1,2\n", "is not a complete gzip file"),
         ("t.parquet", b"a,b\n1,2\n", "cannot be read as parquet"),
         ("t.xlsx", b"", "ends in .csv, .csv.gz, .parquet"),
     ],
@@ -112,8 +112,8 @@ def test_rows_without_a_target_are_left_out_and_that_is_said(houses):
 def test_a_target_that_cannot_be_predicted_is_refused(houses):
     path = Path("houses.csv")
     for changed, target, task, message in (
-        ({"price": 1.0}, "price", None, "has to have different values"),
-        ({}, "dear", Task.regression, "has to have numbers"),
+        ({"price": 1.0}, "price", None, "must have different values"),
+        ({}, "dear", Task.regression, "must have numbers"),
         ({"dear": ["maybe"] + ["no"] * 119}, "dear", None, "at least 3 rows. Got 1 of 'maybe'"),
     ):
         with pytest.raises(topshap.ParameterError, match=message):

@@ -37,7 +37,7 @@ import topshap
 
 HERE = Path(__file__).parent
 
-SELECT_OPTIONS = ()
+SELECT_OPTIONS = ("--folds", "3")
 """What ``topshap select`` has to be told to do what it did when it was recorded, in 3 folds.
 
 ``("--folds", "3")`` where it has that option and another default.

@@ -1,6 +1,6 @@
-"""The command ``topshap``: one module for each group of commands, imported when the command runs.
+"""The command ``topshap``: one module for each command, which is imported only if the command is run.
 
-A module takes part by a function ``register(app)`` that adds its commands, and by its name in `MODULES`.
+A module takes part with a function ``register(app)`` that adds its commands, and with its name in `MODULES`.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ MODULES = [
     "topshap.cli.show",
     "topshap.cli.store",
 ]
-"""The modules with commands."""
+"""The modules with commands; each has the name of its command."""
 
 
-def build() -> typer.Typer:
-    """Return the command with everything that is registered."""
+def build(only: str | None = None) -> typer.Typer:
+    """Return the command ``topshap`` with all commands, or with one of them if there is one of that name."""
     try:
         import typer  # noqa: PLC0415 - an extra, imported where it is used
     except ImportError as error:
         raise ImportError("The command topshap needs typer: pip install 'topshap[cli]'") from error
     app = typer.Typer(
         name="topshap",
-        help="The k most important players of any cooperative game, with as few evaluations as possible.",
         no_args_is_help=True,
         add_completion=False,
+        rich_markup_mode="markdown",
     )
 
-    def print_version(asked: bool) -> None:
-        if asked:
+    def print_version(requested: bool) -> None:
+        if requested:
             typer.echo(f"topshap {topshap.__version__}")
             raise typer.Exit
 
@@ -52,15 +52,16 @@ def build() -> typer.Typer:
     ) -> None:
         """Find the k most important players of any cooperative game with as few evaluations as possible."""
 
-    for name in MODULES:
+    named = [name for name in MODULES if name.rpartition(".")[2] == only]
+    for name in named or MODULES:
         import_module(name).register(app)
     return app
 
 
 def main() -> None:
-    """Run the command; what topshap refuses is said in one line, and the exit code is 1."""
+    """Run the command; report an error in one line, with the exit code 1."""
     try:
-        build()()
+        build(next(iter(sys.argv[1:]), None))()
     except (TopshapError, ImportError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""``topshap demo``: the top features behind one prediction of a model, and what finding them cost.
+"""``topshap demo``: the top features behind one prediction of a model, and the cost of finding them.
 
 The model is a small neural network on scikit-learn's breast cancer data, whose 30 features have 2**30 coalitions.
 The value of a coalition is the predicted probability of a malignant tumour when the features outside it are replaced by
@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 import topshap
+from topshap.cli.arguments import RaceArguments, takes_race_arguments
 from topshap.core.extras import import_extra
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from topshap.core.typing import Coalitions, Values
+class Question(NamedTuple):
+    """An explainer, the row to explain, and the question in words."""
+
+    explainer: topshap.Explainer
+    x: np.ndarray[Any, Any]
+    text: str
 
 
 def register(app: typer.Typer) -> None:
@@ -28,31 +32,30 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
 
+@takes_race_arguments(budget=3000, report=Path("topshap-demo.html"))
 def demo(
-    k: int = typer.Option(5, "-k", help="How many features to find."),
-    budget: int = typer.Option(3000, help="How many evaluations of the model to spend."),
-    seed: int = typer.Option(0, help="The same seed gives the same answer."),
-    report: Path = typer.Option(Path("topshap-demo.html"), help="Where to write the report."),
+    *,
+    k: Annotated[int, typer.Option("-k", help="The number of features to find.")] = 5,
+    race: RaceArguments,
 ) -> None:
     """Find the features behind one prediction of a neural network, and write a report.
 
     For example: topshap demo -k 3 --budget 500 --report tumour.html
     """
-    game, features, question = suspicious_tumour()
-    typer.echo(f"{question}\n")
+    writer = race.writer()
+    explainer, x, question = suspicious_tumour()
+    writer.say(f"{question}\n")
     start = time.perf_counter()
-    top = topshap.identify(game, n_players=len(features), k=k, budget=budget, player_names=features, random_state=seed)
+    top = writer.run(lambda: explainer.explain(x, k=k, **race.options()))
     seconds = time.perf_counter() - start
-    typer.echo(str(top))
+    writer.write(top, title=question, game="the probability of a malignant tumour, by a small neural network")
     coalitions = 2**top.n_players
-    typer.echo(f"\n{top.evaluations:,} evaluations of the model in {seconds:.1f} s, by {top.algorithm}.")
-    typer.echo(f"Full enumeration would take {coalitions:,}: {coalitions / top.evaluations:,.0f} times as many.")
-    top.to_html(report, title=question, game="the probability of a malignant tumour, by a small neural network")
-    typer.echo(f"A report to look at is in {report.resolve()}")
+    writer.say(f"\n{top.evaluations:,} evaluations of the model in {seconds:.1f} s, by {top.algorithm}.")
+    writer.say(f"Full enumeration would take {coalitions:,}: {coalitions / top.evaluations:,.0f} times as many.")
 
 
-def suspicious_tumour() -> tuple[Callable[[Coalitions], Values], list[str], str]:
-    """Train a model and return the game of one of its predictions, the names of the features, and the question."""
+def suspicious_tumour() -> Question:
+    """Train a model and return the question about one of its predictions."""
     data = _sklearn("datasets").load_breast_cancer()
     split = _sklearn("model_selection").train_test_split
     X_train, X_test, y_train, _ = split(data.data, data.target, random_state=0)
@@ -61,16 +64,10 @@ def suspicious_tumour() -> tuple[Callable[[Coalitions], Values], list[str], str]
     model.fit(X_train, y_train)
     malignant = list(data.target_names).index("malignant")
     chances = model.predict_proba(X_test)[:, malignant]
-    row = int(np.argmin(np.abs(chances - 0.9)))  # a tumour that the model finds suspicious, not an obvious one
-    x, means = X_test[row], X_train.mean(axis=0)
-
-    def chance_of_malignant(coalitions: Coalitions) -> Values:
-        """Return the predicted probability when only the features in a coalition are known."""
-        chance: Values = model.predict_proba(np.where(coalitions, x, means))[:, malignant]
-        return chance
-
-    question = f"The model gives tumour {row} of the test set a {chances[row]:.0%} chance of being malignant. Why?"
-    return chance_of_malignant, list(data.feature_names), question
+    row = int(np.argmin(np.abs(chances - 0.9)))  # a tumour that is suspicious, but not an obvious case
+    explainer = topshap.Explainer(model, X_train, output=malignant, feature_names=list(data.feature_names))
+    text = f"The model gives tumour {row} of the test set a {chances[row]:.0%} chance of being malignant. Why?"
+    return Question(explainer, X_test[row], text)
 
 
 def _sklearn(module: str) -> Any:

@@ -1,4 +1,4 @@
-"""Objects of the user's own, named as ``module:name``."""
+"""Objects named as ``module:name``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topshap.core.errors import ParameterError
 
 
 def load_object(spec: str, *, what: str) -> Any:
-    """Return what ``module:name`` names; the module is looked for in the current folder too.
+    """Return the object ``module:name``; the module is searched for in the current directory too.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def load_object(spec: str, *, what: str) -> Any:
     """
     module_name, colon, name = spec.partition(":")
     if not (module_name and colon and name):
-        pickled = " No pickle is loaded unless --trust-pickle names it." if Path(spec).is_file() else ""
+        pickled = " A pickle is loaded only with --trust-pickle." if Path(spec).is_file() else ""
         raise ParameterError(f"{what} must be module:name, such as my_code:my_function. Got {spec!r} instead.{pickled}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -35,9 +35,9 @@ def load_object(spec: str, *, what: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise ParameterError(f"The module {module_name!r} cannot be imported: {error}") from error
-        raise ParameterError(f"There is no module {module_name!r}, neither installed nor in this folder.") from error
+        raise ParameterError(f"There is no module {module_name!r}, neither installed nor in this directory.") from error
     except Exception as error:
-        raise ParameterError(f"The module {module_name!r} cannot be imported: {_in_one_line(error)}") from error
+        raise ParameterError(f"The module {module_name!r} cannot be imported: {_one_line(error)}") from error
     try:
         return attrgetter(name)(module)
     except AttributeError as error:
@@ -46,5 +46,5 @@ def load_object(spec: str, *, what: str) -> Any:
         raise ParameterError(f"There is no {name!r} in the module {module_name!r}.{hint}") from error
 
 
-def _in_one_line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

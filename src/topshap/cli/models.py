@@ -1,4 +1,4 @@
-"""Models for tables as they come: categories and missing values are dealt with inside, on training rows alone."""
+"""Models for raw tables: pipelines that encode categories and impute missing values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topshap.cli.tables import Task
 from topshap.core.extras import import_extra
 
 MOST_CATEGORIES = 30
-"""The most frequent values of a column that are told apart; all others count as one."""
+"""The number of categories of a column: the most frequent ones, with all others as one."""
 
 
 class Model(StrEnum):
@@ -23,11 +23,11 @@ class Model(StrEnum):
 
 
 def make_model(kind: Model, task: Task, seed: int) -> Any:
-    """Return a scikit-learn pipeline that takes numbers with gaps and columns of text.
+    """Return a scikit-learn pipeline for columns of numbers and text with missing values.
 
-    Forests and boosted trees take missing numbers as they are, and categories as codes. The linear model gets the
-    median with a flag for what was missing, everything on one scale, and a column per category. The columns are looked
-    up when it is fitted, so that it can be trained on any of them.
+    Forests and boosted trees get missing numbers unchanged, and categories as codes. The linear model gets the median
+    with an indicator for missing numbers, standardised columns, and one column per category. The columns are looked up
+    in `fit`, so the pipeline can be trained on any of them.
 
     Examples
     --------

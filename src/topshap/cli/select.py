@@ -1,25 +1,20 @@
-"""``topshap select``: which columns of a table carry the target."""
+"""``topshap select``: the columns of a table that a model needs most to predict the target."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import topshap
+from topshap.cli.arguments import RaceArguments, takes_race_arguments
 from topshap.cli.models import Model, make_model
-from topshap.cli.running import Delta, Epsilon, Jobs, Json, Outcome, Report, Seed, StoreFile
 from topshap.cli.tables import Task, read_table, trainable
+from topshap.core.errors import EvaluationError, TopshapError
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
-
-FOLDS = 3
-"""How many splits a model is scored on."""
-PER_COLUMN = 20
-"""How many sets are tried per column where nothing else is said: each takes as many models as there are folds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -27,29 +22,23 @@ def register(app: typer.Typer) -> None:
     app.command("select")(select)
 
 
+@takes_race_arguments()
 def select(
     data: Annotated[Path, typer.Argument(help="A table: .csv, .csv.gz or .parquet.")],
     *,
     target: Annotated[str, typer.Option(help="The column to predict.")],
-    k: Annotated[int, typer.Option("-k", help="How many columns to find.")] = 5,
-    model: Annotated[Model, typer.Option(help="What is trained on each set of columns.")] = Model.forest,
-    task: Annotated[Task | None, typer.Option(help="What the target is, if not what is inferred.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
-    budget: Annotated[
-        int | None, typer.Option(help=f"How many sets of columns to try; {PER_COLUMN} per column if not --epsilon.")
-    ] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = 0.05,
-    report: Report = None,
-    store: StoreFile = None,
-    jobs: Jobs = 1,
-    seed: Seed = 0,
-    as_json: Json = False,
+    k: Annotated[int, typer.Option("-k", help="The number of columns to find.")] = 5,
+    model: Annotated[Model, typer.Option(help="The model to train on each set of columns.")] = Model.forest,
+    folds: Annotated[int, typer.Option(min=2, help="The number of cross-validation folds.")] = 5,
+    task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be repeated.")] = None,
+    race: RaceArguments,
 ) -> None:
     """Find the columns that a model needs most to predict the target.
 
-    The value of a set of columns is how much better than a constant a model scores that is trained on them alone:
-    accuracy for classes, R^2 for numbers, on rows it was not trained on. Categories and missing values are dealt with.
+    The value of a set of columns is the cross-validated score of a model trained on them alone, minus that of a
+    constant prediction: accuracy for classes, R^2 for numbers. Categories and missing values are handled. An evaluation
+    is one set of columns, which takes one model per fold.
 
     For example:
 
@@ -57,39 +46,44 @@ def select(
 
     topshap select houses.csv --target price --drop id --model boosting --epsilon 0.02 --report houses.html
 
-    topshap select houses.csv --target price --store houses.db --jobs 2     (goes on after a crash or Ctrl-C)
+    topshap select houses.csv --target price --store houses.db --jobs 2     (resumes after a crash or Ctrl-C)
     """
-    outcome = Outcome(as_json, report, store)
-    X, y, task, said = trainable(read_table(data), target, drop or [], task, path=data, rows_a_class=FOLDS)
+    writer = race.writer()
+    X, y, task, said = trainable(read_table(data), target, drop or [], task, path=data, rows_a_class=folds)
     score = "accuracy" if task is Task.classification else "R^2"
-    if budget is None and epsilon is None:
-        budget = min(PER_COLUMN * X.shape[1], 2 ** X.shape[1])
-    outcome.say(f"{said}\nA {model} model is scored by {score} in {FOLDS} folds, on sets of {X.shape[1]} columns.\n")
-
-    def race() -> TopK:
-        selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="topshap select")
-        splitter = selection.StratifiedKFold if task is Task.classification else selection.KFold
-        game = topshap.games.RetrainingGame(
-            make_model(model, task, seed),
-            X,
-            y,
-            cv=splitter(FOLDS, shuffle=True, random_state=seed),
-            random_state=seed,
-        )
-        return topshap.identify(
-            game,
-            k=k,
-            budget=budget,
-            epsilon=epsilon,
-            delta=delta,
-            random_state=seed,
-            n_jobs=jobs,
-            store=store,
-            progress=outcome.progress,
-        )
-
-    outcome.of(
-        race,
-        title=f"Which columns of {data.name} carry {target}?",
-        game=f"{score} of a {model} model that is trained on some columns, above that of a constant",
+    writer.say(f"{said}\nA {model} model is scored by {score} in {folds} folds, on sets of {X.shape[1]} columns.\n")
+    selector = _selector(make_model(model, task, race.seed), task, folds, race, k=k)
+    top = writer.run(lambda: _fit(selector, X, y))
+    writer.write(
+        top,
+        title=f"Which columns of {data.name} predict {target}?",
+        game=f"{score} of a {model} model trained on some of the columns, minus that of a constant prediction",
     )
+
+
+def _selector(model: Any, task: Task, folds: int, race: RaceArguments, *, k: int) -> Any:
+    """Return the selector, with folds that are shuffled by the seed."""
+    selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="topshap select")
+    from topshap.selector import TopKSelector  # noqa: PLC0415 - needs scikit-learn
+
+    class SeededSelector(TopKSelector):
+        """A selector whose race has the seed of the command line, so that the result shows it."""
+
+        def _draw_seed(self) -> int:
+            return race.seed
+
+    splitter = selection.StratifiedKFold if task is Task.classification else selection.KFold
+    cv = splitter(folds, shuffle=True, random_state=race.seed)
+    options: Any = race.options()
+    return SeededSelector(model, k=k, cv=cv, **options)
+
+
+def _fit(selector: Any, X: Any, y: Any) -> TopK:
+    """Return the selector's result; an error of a model becomes one of topshap."""
+    try:
+        return selector.fit(X, y).result_
+    except TopshapError:
+        raise
+    except Exception as error:
+        notes = " ".join(getattr(error, "__notes__", ()))
+        raise EvaluationError(f"A model failed: {type(error).__name__}: {error} {notes}".rstrip()) from error

@@ -1,4 +1,4 @@
-"""``topshap show``: a saved result, as a leaderboard, a plot or a report."""
+"""``topshap show``: a saved result as a leaderboard, a plot or a report."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 import typer
 
 import topshap
+from topshap.cli.output import check_writable
 from topshap.core.errors import ParameterError
 from topshap.core.extras import import_extra
 
 
 class Kind(StrEnum):
-    """What a plot shows."""
+    """The kinds of plots."""
 
     leaderboard = "leaderboard"
     race = "race"
@@ -26,18 +27,20 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    result: Path = typer.Argument(help="A file that TopK.save wrote."),
-    plot: Path | None = typer.Option(None, help="Draw it to this file: .png, .svg, .pdf."),
-    kind: Kind = typer.Option(Kind.leaderboard, help="What to draw."),
+    result: Path = typer.Argument(help="A file written by TopK.save or by --json."),
+    plot: Path | None = typer.Option(None, help="Write a plot to this file: .png, .svg or .pdf."),
+    kind: Kind = typer.Option(Kind.leaderboard, help="The kind of plot."),
     report: Path | None = typer.Option(None, help="Write a report to this .html file."),
-    title: str | None = typer.Option(None, help="What stands at the top of the report."),
+    title: str | None = typer.Option(None, help="The title of the report."),
 ) -> None:
-    """Print a saved result, draw it, or write a report on it.
+    """Print a saved result, plot it, or write a report about it.
 
     For example: topshap show result.json --plot race.png --kind race --report report.html
     """
     if not result.is_file():
         raise ParameterError(f"There is no file {str(result)!r}.")
+    check_writable(plot)
+    check_writable(report)
     top = topshap.load(result)
     typer.echo(str(top))
     if plot is not None:
@@ -49,7 +52,7 @@ def show(
 
 
 def _draw(top: topshap.TopK, path: Path, kind: Kind) -> None:
-    """Draw to a file, without a screen."""
+    """Write a plot to a file."""
     figures = import_extra("matplotlib.figure", extra="plots", needed_by="topshap show --plot")
     known = figures.Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in known:

@@ -1,4 +1,4 @@
-"""``topshap store``: what a store holds, and its values as a table."""
+"""``topshap store``: a summary of a store, and its values as a table."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
+from topshap.cli.output import check_writable
 from topshap.core.errors import ParameterError
 from topshap.evaluation.store.export import export
 from topshap.evaluation.store.store import Store
 
-store_app = typer.Typer(help="Look into a store of paid evaluations, or export it.", no_args_is_help=True)
+store_app = typer.Typer(help="Summarise a store of evaluations, or export it.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -19,8 +20,8 @@ def register(app: typer.Typer) -> None:
 
 
 @store_app.command("info")
-def info(path: Path = typer.Argument(help="A file of a topshap.Store.")) -> None:
-    """Say which game a store belongs to, and how much is in it.
+def info(path: Path = typer.Argument(help="The file of a store.")) -> None:
+    """Print the game that a store belongs to, and its size.
 
     For example: topshap store info run.db
     """
@@ -44,16 +45,17 @@ def info(path: Path = typer.Argument(help="A file of a topshap.Store.")) -> None
 
 @store_app.command("export")
 def export_to(
-    path: Path = typer.Argument(help="A file of a topshap.Store."),
+    path: Path = typer.Argument(help="The file of a store."),
     out: Path = typer.Argument(help="The table to write: .csv or .parquet."),
-    force: bool = typer.Option(default=False, help="Replace a file that exists."),
+    force: bool = typer.Option(default=False, help="Replace an existing file."),
 ) -> None:
-    """Write all values of a store to a table: OUT ends in .csv or .parquet.
+    """Write all values of a store to a .csv or .parquet table.
 
     For example: topshap store export run.db evaluations.csv
     """
+    check_writable(out)
     if out.exists() and not force:
-        raise ParameterError(f"{str(out)!r} exists already; --force replaces it.")
+        raise ParameterError(f"{str(out)!r} already exists; --force replaces it.")
     with Store(path) as store:
         count = export(store, out)
     typer.echo(f"{count} values of {path} are in {out}")

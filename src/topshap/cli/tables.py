@@ -1,4 +1,4 @@
-"""Tables from files: read whole or refused with the line that is wrong, and columns that are there or nearly so."""
+"""Tables from files, and the features and the target that a model is trained on."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CLASSES = 10
-"""A target of whole numbers is taken for classes if it has at most this many different ones."""
+"""A target of integers is a classification if it has at most this many different values."""
 _READABLE = (".csv", ".csv.gz", ".parquet")
 
 
 class Task(StrEnum):
-    """What a target is: classes or numbers."""
+    """The kinds of targets: classes or numbers."""
 
     classification = "classification"
     regression = "regression"
 
 
 class Trainable(NamedTuple):
-    """What a model is trained on, and what was inferred and left out, in words."""
+    """Features, target and task of a model, and a description of what was inferred and left out."""
 
     X: pd.DataFrame
     y: Any
@@ -43,7 +43,7 @@ class Trainable(NamedTuple):
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    r"""Read a .csv, .csv.gz or .parquet file; what is wrong with it is said with the line.
+    r"""Read a .csv, .csv.gz or .parquet file; an error names the line.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_table(path: Path) -> pd.DataFrame:
         raise ParameterError(f"There is no file {str(path)!r}.")
     name = path.name.lower()
     if not name.endswith(_READABLE):
-        raise ParameterError(f"A table is read from a file that ends in {', '.join(_READABLE)}. Got {str(path)!r}.")
+        raise ParameterError(f"A table must be a file that ends in {', '.join(_READABLE)}. Got {str(path)!r} instead.")
     frame: pd.DataFrame = _read_parquet(path) if name.endswith(".parquet") else _read_csv(path)
     if len(frame) == 0:
         raise ParameterError(f"{str(path)!r} has a header and no rows.")
@@ -67,7 +67,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def column(frame: pd.DataFrame, name: str, path: Path) -> str:
-    """Return the name of a column that is there; of one that is not, say the nearest."""
+    """Return the name of a column; refuse one that does not exist and suggest the closest name."""
     if name in frame.columns:
         return name
     by_lower = {str(each).lower(): str(each) for each in frame.columns}
@@ -78,32 +78,32 @@ def column(frame: pd.DataFrame, name: str, path: Path) -> str:
 
 
 def without(frame: pd.DataFrame, columns: Iterable[str], path: Path) -> pd.DataFrame:
-    """Return the table without some columns; there has to be one left."""
+    """Return the table without some columns; refuse to drop all of them."""
     rest = frame.drop(columns=[column(frame, name, path) for name in columns])
     if rest.shape[1] == 0:
-        raise ParameterError(f"{str(path)!r} has no column left to look at.")
+        raise ParameterError(f"{str(path)!r} has no column left.")
     return rest
 
 
 def trainable(
     frame: pd.DataFrame, target: str, drop: list[str], task: Task | None, *, path: Path, rows_a_class: int = 1
 ) -> Trainable:
-    """Return features and target of a table, the task if it is not given, and in words what was inferred.
+    """Return the features and the target of a table, the task, and a description of what was inferred.
 
-    Rows without a target are left out, which is said. The index keeps the number of each row in the file.
+    Rows without a target are left out, and the description says so. The index keeps the row numbers of the file.
     """
     target = column(frame, target, path)
     known = frame[frame[target].notna()]
     y = known[target]
     if y.nunique() < 2:
-        raise ParameterError(f"The column {target!r} of {str(path)!r} has to have different values to be predicted.")
+        raise ParameterError(f"The column {target!r} of {str(path)!r} must have different values to be predicted.")
     said = f"{target!r} has {y.nunique()} different values: {task or task_of(y)}."
     said += "" if task else " If that is wrong, use --task."
     task = task or task_of(y)
     if len(known) < len(frame):
         said += f" Rows without it are left out: {len(frame) - len(known)} of {len(frame)}."
     if task is Task.regression and y.dtype.kind not in "iuf":
-        raise ParameterError(f"The column {target!r} of {str(path)!r} has to have numbers for a regression.")
+        raise ParameterError(f"The column {target!r} of {str(path)!r} must have numbers for a regression.")
     rarest = y.value_counts().index[-1]
     if task is Task.classification and (y == rarest).sum() < rows_a_class:
         raise ParameterError(
@@ -114,7 +114,7 @@ def trainable(
 
 
 def task_of(target: pd.Series[Any]) -> Task:
-    """Return which kind of task a target makes: few whole numbers, and whatever is no number, are classes.
+    """Infer the task from a target: few different integers, and everything that is not a number, are classes.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def task_of(target: pd.Series[Any]) -> Task:
 
 
 def as_features(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return columns as models here take them: numbers as floats, dates as days, all others as text.
+    """Return columns in the form that `make_model` takes: numbers as floats, dates as days, all others as text.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _text_of(path: Path) -> str:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise ParameterError(f"{str(path)!r} is no whole gzip file: {error}") from error
+            raise ParameterError(f"{str(path)!r} is not a complete gzip file: {error}") from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -183,7 +183,7 @@ def _text_of(path: Path) -> str:
 
 
 def _check_lines(text: str, path: Path) -> None:
-    """Refuse lines that do not fit the header: pandas fills up short ones, and renames columns of the same name."""
+    """Refuse lines that do not fit the header, since pandas pads short lines and renames repeated columns."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
     first = 1

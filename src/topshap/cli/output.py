@@ -1,0 +1,74 @@
+"""The output of commands with a race: the result as text or JSON, a report, and how to resume after Ctrl-C."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from topshap.core.errors import ParameterError
+from topshap.interop.json import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from topshap.core.result import TopK
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as in shells."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultWriter:
+    """Writes a result to standard output and to a report; checks first that the files can be written."""
+
+    as_json: bool
+    report: Path | None
+    store: Path | None
+
+    def __post_init__(self) -> None:
+        check_writable(self.report)
+        check_writable(self.store)
+
+    def say(self, text: str) -> None:
+        """Print a remark: to standard output, or to standard error if the result is printed as JSON."""
+        typer.echo(text, err=self.as_json)
+
+    def run(self, race: Callable[[], TopK]) -> TopK:
+        """Return the result of a race; exit if Ctrl-C ends it before there is one."""
+        try:
+            return race()
+        except KeyboardInterrupt:
+            self._exit_interrupted()
+
+    def write(self, top: TopK, *, title: str, game: str) -> None:
+        """Print a result and write its report; exit with 130 if Ctrl-C ended the race."""
+        typer.echo(as_text(top) if self.as_json else str(top))
+        if self.report is not None:
+            top.to_html(self.report, title=title, game=game)
+            self.say(f"The report is in {self.report.resolve()}")
+        if top.stopped == "interrupted":
+            self._exit_interrupted()
+
+    def _exit_interrupted(self) -> NoReturn:
+        if self.store is None:
+            typer.echo("Interrupted. Nothing was kept: with --store FILE the same command can resume.", err=True)
+        else:
+            command = shlex.join(["topshap", *sys.argv[1:]])
+            kept = f"Interrupted. Every evaluation is kept in {self.store}. To resume, run:"
+            typer.echo(f"{kept}\n  {command}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse a path to write to that is a directory, or in a directory that does not exist."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ParameterError(f"Cannot write {str(path)!r}: it is a directory.")
+    if not path.parent.is_dir():
+        raise ParameterError(f"Cannot write {str(path)!r}: the directory {str(path.parent)!r} does not exist.")
