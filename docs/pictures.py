@@ -21,16 +21,8 @@ FOLDER = Path(__file__).parent / "images"
 def main() -> None:
     """Run once and draw twice."""
     mpl.use("Agg")
-    game, features, _ = suspicious_tumour()
-    top = topshap.identify(
-        game,
-        n_players=len(features),
-        k=5,
-        budget=1500,
-        algorithm=topshap.algorithms.GreedyCMCS(warm_up=2),
-        player_names=features,
-        random_state=0,
-    )
+    explainer, x, _ = suspicious_tumour()
+    top = explainer.explain(x, k=5, budget=1500, algorithm=topshap.algorithms.GreedyCMCS(warm_up=2), random_state=0)
     FOLDER.mkdir(exist_ok=True)
     for name, axes in (("leaderboard", top.plot(most=14)), ("race", topshap.show.race(top))):
         path = FOLDER / f"{name}.png"

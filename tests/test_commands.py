@@ -149,7 +149,7 @@ def folder(tmp_path, monkeypatch):
     data.to_csv("data.csv", index=False)
     data.assign(id=range(40)).to_csv("houses.csv", index=False)
     topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1).save("result.json")
-    monkeypatch.setattr(import_module("topshap.cli.select"), "PER_COLUMN", 2)
+    monkeypatch.setattr(import_module("topshap.core.limits"), "default_budget", lambda n_players: 2 * n_players)
     Path("games", "global").mkdir(parents=True)
     for number, name in enumerate(("wine", "zoo")):  # with --unseen the first is left out
         hard = adversarial_game("near-tie", number)
