@@ -54,7 +54,7 @@ def test_a_torch_module_is_explained_as_it_is():
     top = explainer.explain(x, k=1)
     np.testing.assert_allclose(top.estimates, layer.weight.detach().numpy()[0] * x, atol=1e-6)
     assert module.training  # as it was
-    assert explainer.picked == "output 0 of the module"
+    assert explainer.output_name == "output 0 of the module"
     assert len(explainer.game(x).fingerprint) == 64
     before = explainer.game(x).fingerprint
     with torch.no_grad():

@@ -58,8 +58,8 @@ class Explainer:
         classifier the probability of the positive class (the second of two) is explained, for a regressor its
         prediction; see `output_name`.
     background
-        The rows that replace unknown features, usually training data or a sample of it: an array or a data frame (pandas,
-        Polars, PyArrow, ...).
+        The rows that replace unknown features, usually training data or a sample of it: an array or a data frame
+        (pandas, Polars, PyArrow, ...).
     output
         The name of the class to explain, for a classifier with more than two; or the position of a function's output.
     **options

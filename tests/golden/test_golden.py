@@ -38,10 +38,7 @@ import topshap
 HERE = Path(__file__).parent
 
 SELECT_OPTIONS = ("--folds", "3")
-"""What ``topshap select`` has to be told to do what it did when it was recorded, in 3 folds.
-
-``("--folds", "3")`` where it has that option and another default.
-"""
+"""The results were recorded when ``topshap select`` had 3 folds."""
 
 TOLERANCE, LOOSE_TOLERANCE = 1e-12, 1e-6
 CONFIDENCE = 0.05
