@@ -104,7 +104,7 @@ def test_with_a_criterion_alone_everybody_is_sampled_alike():
 
 
 def test_what_cannot_be_done_is_refused():
-    with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' in a race that stops"):
+    with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' or 'lowest' in a race"):
         by_magnitude(AdditiveGame(WEIGHTS), epsilon=0.1)
     with pytest.raises(ParameterError, match="rank_by"):
         by_magnitude(AdditiveGame(WEIGHTS), rank_by="size")

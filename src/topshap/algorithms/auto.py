@@ -80,7 +80,7 @@ def choose(
     guarantee
         The guarantee of a race that stops by itself, None for a race that does not.
     rank_by
-        The order in which players are ranked; only by value with a guarantee.
+        The order in which players are ranked; not by magnitude with a guarantee.
     deterministic
         Whether a coalition has the same value every time.
     bounded
@@ -96,7 +96,7 @@ def choose(
     'odd-gp@k'
     """
     pairwise = n_players <= PAIRWISE_PLAYERS
-    sampling: Algorithm[Any] = GreedyCMCS() if pairwise and rank_by == "value" else CMCS()
+    sampling: Algorithm[Any] = GreedyCMCS() if pairwise and rank_by != "magnitude" else CMCS()
     if guarantee == "exact":
         return SwapAtK() if bounded and pairwise else Enumeration()
     if guarantee is None:

@@ -22,12 +22,14 @@ from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
 from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.algorithm import Algorithm
 from topshap.core.validation import front_door, refuse
+from topshap.statistics.ranking import RANK_BY, order_of_negated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from topshap.core.limits import Limits
     from topshap.core.options import CheckedOptions
+    from topshap.statistics.ranking import RankBy
 
 ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
     algorithm.name: algorithm
@@ -76,8 +78,9 @@ def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, determini
     asked_for = None if auto else make(options.algorithm)
     if limits.enumerates:
         return Enumeration()
-    if options.rank_by != "value" and limits.guarantee is not None:
-        refuse("rank_by", options.rank_by, must_be="'value' in a race that stops by itself when it is confident")
+    if limits.guarantee is not None and not _can_rank(("value",), options.rank_by):
+        able = " or ".join(repr(order) for order in RANK_BY if _can_rank(("value",), order))
+        refuse("rank_by", options.rank_by, must_be=f"{able} in a race that stops by itself when it is confident")
     picked = asked_for or choose(
         n_players=n,
         budget=limits.budget,
@@ -101,13 +104,19 @@ def _missing_ability(
     if guarantee is not None and guarantee not in picked.guarantees:
         able = _names(lambda kind: guarantee in kind.guarantees)
         return f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
-    if options.rank_by not in picked.ranks_by:
-        return f"one that ranks by {options.rank_by}: 'auto', {_names(lambda kind: options.rank_by in kind.ranks_by)}"
+    if not _can_rank(picked.ranks_by, options.rank_by):
+        able = _names(lambda kind: _can_rank(kind.ranks_by, options.rank_by))
+        return f"one that ranks by {options.rank_by}: 'auto', {able}"
     if picked.max_players is not None and n > picked.max_players:
         return f"one for more than {picked.max_players} players: this game has {n}"
     if not deterministic and not picked.takes_noise:
         return "one for a game that is not deterministic"
     return None
+
+
+def _can_rank(orders: tuple[RankBy, ...], rank_by: RankBy) -> bool:
+    """Return whether an algorithm with these orders can rank by another, on the game or on the negated game."""
+    return rank_by in orders or order_of_negated(rank_by) in orders
 
 
 def _names(able: Callable[[type[Algorithm[Any]]], bool]) -> str:

@@ -56,7 +56,8 @@ class RaceOptions(TypedDict, total=False):
     rank_by: RankBy
     """``"value"`` (the default): the players with the highest Shapley values. ``"magnitude"``: those with the largest
     absolute values, as for the features behind a prediction; not together with `epsilon`, nor in algorithms whose
-    choices depend on the players next to the border, except ``"odd-gp"``."""
+    choices depend on the players next to the border, except ``"odd-gp"``. ``"lowest"``: those with the lowest values,
+    such as the most harmful training points, or the features that speak against a prediction."""
     counting: Counting
     """``"distinct"`` (the default): a coalition is paid for once, repeats are free, and when all coalitions are known
     the answer is exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the

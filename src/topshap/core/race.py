@@ -10,6 +10,7 @@ import numpy as np
 
 from topshap.core.errors import RaceError
 from topshap.core.history import Recorder
+from topshap.core.negated_standing import NegatedStanding
 from topshap.core.options import refuse_unknown, takes_options
 from topshap.core.result import TopK
 from topshap.core.rounds import RoundReader
@@ -126,12 +127,12 @@ class Race:
         """Whether the current top k satisfies `epsilon` and `delta` by the race's rule, or is exact."""
         if self.stopped is not None:
             return self.stopped in ("confident", "exact")
-        return self.rule is not None and self.rule(self.standing, self.k)
+        return self.rule is not None and self.rule(self._working, self.k)
 
     @property
     def rule_completion(self) -> float:
         """The completed part of the evaluations that the race's rule takes, from 0 to 1; 0 without a rule."""
-        return 0.0 if self.rule is None else self.rule.completion(self.standing, self.k)
+        return 0.0 if self.rule is None else self.rule.completion(self._working, self.k)
 
     @property
     def completion(self) -> float:
@@ -249,12 +250,16 @@ class Race:
             self._stop_as("finished")
         elif missing > 0:
             may_resume = self._setup.algorithm.extendable
-            self._reader.take_prefix(answer, missing, self.standing, may_resume=may_resume)
+            self._reader.take_prefix(self._signed(answer), missing, self._working, may_resume=may_resume)
             self._stop_as("confident" if self.confident else "budget")
         else:
             if started:
-                self._reader.take(answer)
+                self._reader.take(self._signed(answer))
             self._go_on()
+
+    def _signed(self, values: Values) -> Values:
+        """Return the values as the algorithm sees them."""
+        return -values if self._setup.negates else values
 
     def _go_on(self) -> None:
         """Request the next batch, or end where the algorithm has ended or a limit is reached."""
@@ -279,10 +284,11 @@ class Race:
         """Start the algorithm, now that v(empty) and v(N) are known."""
         algorithm = self._setup.algorithm
         problem = self._setup.problem(ends, self._ledger)
-        self._ends: tuple[float, float] = problem.empty, problem.grand
+        self._ends: list[float] = ends.tolist()
         self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
-        self._standing = standing = algorithm.standing(problem)
-        rounds = algorithm.rounds(problem, standing)
+        self._working: Standing = algorithm.standing(problem)
+        self._standing = NegatedStanding(self._working) if self._setup.negates else self._working
+        rounds = algorithm.rounds(problem, self._working)
         self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
 
     def _stop_as(self, stopped: Stopped) -> None:

@@ -37,7 +37,7 @@ the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The k players with the highest (or largest, see `rank_by`) Shapley values, all estimates, and what they cost.
+    """The top k players, by default those with the highest Shapley values (see `rank_by`), all estimates and their cost.
 
     Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
     distributed around the true values with the given standard errors and covariance. Where an algorithm gives no

@@ -12,6 +12,7 @@ from topshap.core.ledger import Ledger
 from topshap.core.limits import Limits, resolve_limits
 from topshap.core.options import CheckedOptions
 from topshap.core.validation import check_int, check_names, check_rng
+from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,12 @@ class Setup:
     rng: np.random.Generator
     seed: int | None
     """The seed, if it was given as an int."""
+
+    @property
+    def negates(self) -> bool:
+        """Whether the algorithm runs on -v: where it, or the rule that ends the race, only knows the highest values."""
+        native = self.rank_by in self.algorithm.ranks_by and self.limits.confidence is None
+        return not native and self.rank_by != "value" and order_of_negated(self.rank_by) == "value"
 
     @classmethod
     def of(cls, n_players: Any, k: Any, options: RaceOptions, *, deterministic: bool) -> Setup:
@@ -81,8 +88,10 @@ class Setup:
 
     def problem(self, ends: Values, ledger: Ledger) -> Problem:
         """Return the problem that the algorithm gets, now that v(empty) and v(N) are known."""
-        empty, grand = ends.tolist()
-        confidence = self.limits.confidence
+        confidence, value_range = self.limits.confidence, self.limits.value_range
+        if self.negates and value_range is not None:
+            value_range = -value_range[1], -value_range[0]
+        empty, grand = (-ends if self.negates else ends).tolist()
         return Problem(
             n=self.n,
             k=self.k,
@@ -91,9 +100,9 @@ class Setup:
             empty=empty,
             grand=grand,
             ledger=ledger,
-            rank_by=self.rank_by,
+            rank_by=order_of_negated(self.rank_by) if self.negates else self.rank_by,
             epsilon=None if confidence is None else confidence.epsilon,
             delta=None if confidence is None else confidence.delta,
             guarantee="asymptotic" if confidence is None else confidence.guarantee,
-            value_range=self.limits.value_range,
+            value_range=value_range,
         )

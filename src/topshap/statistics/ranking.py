@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Matrix, Values
 
-RankBy: TypeAlias = Literal["value", "magnitude"]
-"""``"value"``: the highest first. ``"magnitude"``: the furthest from 0 first."""
+RankBy: TypeAlias = Literal["value", "magnitude", "lowest"]
+"""``"value"``: the highest first. ``"magnitude"``: the furthest from 0 first. ``"lowest"``: the lowest first."""
 RANK_BY: tuple[RankBy, ...] = get_args(RankBy)
 
 _NODES = 64
@@ -73,6 +73,17 @@ def probability_before(estimates: Values, std_errors: Values, covariance: Matrix
     """
     shared = np.diag(std_errors**2) if covariance is None else covariance
     return _ORDERS[rank_by].probability(estimates, std_errors, shared)
+
+
+def order_of_negated(rank_by: RankBy) -> RankBy:
+    """Return the order in which the negated values are ranked as `rank_by` ranks the values.
+
+    Examples
+    --------
+    >>> order_of_negated("lowest"), order_of_negated("magnitude")
+    ('value', 'magnitude')
+    """
+    return _ORDERS[rank_by].of_negated
 
 
 def order_phrase(rank_by: RankBy) -> str:
@@ -159,6 +170,8 @@ class _Order:
     """The signs of the values that have the same positive key."""
     probability: Callable[[Values, Values, Matrix], Matrix]
     """The pairwise probabilities, from estimates, standard errors and covariance."""
+    of_negated: RankBy
+    """The order that ranks the negated values the same way."""
     phrase: str
     comparison: str
 
@@ -169,6 +182,7 @@ _ORDERS: dict[RankBy, _Order] = {
         signs=np.ones_like,
         border_signs=(1.0,),
         probability=probability_of_higher_value,
+        of_negated="lowest",
         phrase="",
         comparison="a higher value",
     ),
@@ -177,7 +191,17 @@ _ORDERS: dict[RankBy, _Order] = {
         signs=lambda values: np.where(values < 0.0, -1.0, 1.0),
         border_signs=(1.0, -1.0),
         probability=lambda estimates, _, covariance: probability_of_larger_magnitude(estimates, covariance),
+        of_negated="magnitude",
         phrase=" by magnitude",
         comparison="a larger magnitude",
+    ),
+    "lowest": _Order(
+        key=np.negative,
+        signs=lambda values: -np.ones_like(values),
+        border_signs=(-1.0,),
+        probability=lambda estimates, *errors: probability_of_higher_value(-estimates, *errors),
+        of_negated="value",
+        phrase=" from the lowest",
+        comparison="a lower value",
     ),
 }
