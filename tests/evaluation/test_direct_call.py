@@ -87,7 +87,7 @@ def test_the_pending_coalitions_of_a_race_cannot_be_changed():
     assert race.ask().flags.writeable
 
 
-@pytest.mark.parametrize("counted", ["topshap.core.validation", "topshap.core.race", "topshap.evaluation.results"])
+@pytest.mark.parametrize("counted", ["topshap.core.values", "topshap.core.race", "topshap.evaluation.results"])
 def test_an_answer_is_validated_once(monkeypatch, counted):
     checks, calls = [], []
     check_values = race_module.check_values

@@ -37,7 +37,7 @@ the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The top k players, by default those with the highest Shapley values (see `rank_by`), all estimates and their cost.
+    """The top k players (those with the highest Shapley values, or see `rank_by`), all estimates and their cost.
 
     Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
     distributed around the true values with the given standard errors and covariance. Where an algorithm gives no
@@ -98,7 +98,7 @@ class TopK:
     random_state: int | None = None
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
-    """Whether players are ranked by their Shapley values, or by their magnitudes."""
+    """The order in which players are ranked."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
