@@ -7,7 +7,7 @@ import pytest
 
 import topshap
 from topshap.algorithms import CMCS, ApproShapley, Identical, Independent, SameLength
-from topshap.algorithms.cmcs import extended_marginals, neighbourhood
+from topshap.algorithms.cmcs import extended_marginals, flips
 from topshap.core import rounds as core_rounds
 from topshap.games import AdditiveGame
 
@@ -111,7 +111,7 @@ def test_the_extended_marginal_contribution_has_the_player_first_whether_it_was_
 
 def test_players_are_compared_around_one_anchor():
     anchor = np.array([True, False, True])
-    rows = neighbourhood(anchor, np.array([2, 1]))
+    rows = anchor ^ flips(np.array([2, 1]), 3)
     np.testing.assert_array_equal(rows, [[True, False, True], [True, False, False], [True, True, True]])
 
 

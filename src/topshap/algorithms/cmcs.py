@@ -48,29 +48,34 @@ class CMCS(Algorithm[MeanStanding]):
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Compare all players against one anchor after the other."""
-        order = problem.tie_order
-        for anchor in anchors(problem.n, problem.rng):
-            add = partial(add_contributions, standing, anchor, order)
-            yield Round(neighbourhood(anchor, order), add, next_is_independent=True)
+        return compare_all(problem, standing)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the published rule, checked after 30 samples of every player; or the one of every algorithm."""
         return published_rule(problem, WARM_UP) or super().stopping_rule(problem)
 
 
-def warm_up(problem: Problem, standing: MeanStanding, rounds: int) -> Rounds:
-    """Yield the first `rounds` rounds of CMCS."""
+def compare_all(problem: Problem, standing: MeanStanding, rounds: int | None = None) -> Rounds:
+    """Compare all players against `rounds` anchors, or against one after the other without end."""
     order = problem.tie_order
-    for done, anchor in enumerate(anchors(problem.n, problem.rng, count=rounds), start=1):
+    flipped = flips(order, problem.n)
+    for done, anchor in enumerate(anchors(problem.n, problem.rng, rounds), start=1):
         add = partial(add_contributions, standing, anchor, order)
-        yield Round(neighbourhood(anchor, order), add, next_is_independent=done < rounds)
+        yield Round(anchor ^ flipped, add, next_is_independent=done != rounds)
 
 
-def neighbourhood(anchor: Coalition, players: Players) -> Coalitions:
-    """Return the anchor, then the anchor with each of `players` flipped, one coalition per row."""
-    rows = np.empty((len(players) + 1, len(anchor)), dtype=np.bool_)
-    rows[:] = anchor
-    rows[np.arange(1, len(rows)), players] = ~anchor[players]
+def flips(players: Players, n: int) -> Coalitions:
+    """Return nobody, then each of `players` alone, one per row: an anchor XOR these is the anchor and its neighbours.
+
+    Examples
+    --------
+    >>> np.array([True, True, False]) ^ flips(np.array([2, 0]), 3)
+    array([[ True,  True, False],
+           [ True,  True,  True],
+           [False,  True, False]])
+    """
+    rows = np.zeros((len(players) + 1, n), dtype=np.bool_)
+    rows[np.arange(1, len(rows)), players] = True
     return rows
 
 
@@ -84,7 +89,7 @@ def extended_marginals(inside: Coalition, values: Values) -> Values:
 
 
 def add_contributions(standing: MeanStanding, anchor: Coalition, players: Players, values: Values) -> None:
-    """Add the extended marginal contributions in a prefix of the values of `neighbourhood(anchor, players)`."""
+    """Add the extended marginal contributions in a prefix of the values of ``anchor ^ flips(players, n)``."""
     sampled = players[: max(len(values) - 1, 0)]
     if len(sampled) > 0:
         standing.add(extended_marginals(anchor[sampled], values), sampled)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.algorithms.closest_pair import ClosestPairAlgorithm
-from topshap.algorithms.cmcs import CMCS, warm_up
+from topshap.algorithms.cmcs import compare_all
 from topshap.core.algorithm import Round
 from topshap.core.coalitions import anchors
 from topshap.core.validation import front_door
@@ -49,11 +49,11 @@ class CMCSAtK(ClosestPairAlgorithm):
 
     def first_rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Yield the warm-up, in which every player is sampled."""
-        return warm_up(problem, standing, self.warm_up)
+        return compare_all(problem, standing, self.warm_up)
 
     def without_border(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Yield rounds of all players, for k = n."""
-        return CMCS().rounds(problem, standing)
+        return compare_all(problem, standing)
 
     def draws(self, problem: Problem) -> Iterator[Coalition]:
         """Yield anchors."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from topshap.algorithms.cmcs import WARM_UP, add_contributions, neighbourhood, published_rule, warm_up
+from topshap.algorithms.cmcs import WARM_UP, add_contributions, compare_all, flips, published_rule
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import anchors, uniforms
 from topshap.core.standing import MeanStanding
@@ -60,11 +60,12 @@ class GreedyCMCS(Algorithm[MeanStanding]):
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
         """Warm up, then compare the players whose side of the border is in doubt."""
-        yield from warm_up(problem, standing, self.warm_up)
+        yield from compare_all(problem, standing, self.warm_up)
         border = (problem.k, problem.n - problem.k)
         for uniform, anchor in zip(uniforms(border, problem.rng), anchors(problem.n, problem.rng), strict=False):
             players = doubtful_players(standing, problem.k, uniform)
-            yield Round(neighbourhood(anchor, players), partial(add_contributions, standing, anchor, players))
+            rows = anchor ^ flips(players, problem.n)
+            yield Round(rows, partial(add_contributions, standing, anchor, players))
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
