@@ -194,7 +194,9 @@ def test_equal_estimates_without_errors_are_not_sure_when_they_are_not_exact():
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_gives_a_result_that_can_be_read(random_game, algorithm):
     top = topshap.identify(random_game(7), k=3, budget=100, algorithm=algorithm, random_state=0)
-    assert len(str(top).splitlines()) == 1 + 7 + 1 + 1
+    explained = "± is the 95% interval" in str(top)
+    assert explained == np.isfinite(top.std_errors).any()
+    assert len(str(top).splitlines()) == 1 + 7 + 1 + explained + 1
     assert top.interval().shape == (7, 2)
     np.testing.assert_allclose(top.pairwise() + top.pairwise().T, 1.0, atol=1e-12)
     assert 0 <= top.confidence <= 1 or math.isnan(top.confidence)
@@ -245,8 +247,8 @@ def test_the_leaderboard_shows_rounding_errors_as_zero():
 
 def test_the_leaderboard_of_many_players_is_cut_and_says_by_how_much():
     lines = str(top_k(np.arange(40), np.ones(40), k=3)).splitlines()
-    assert len(lines) == 1 + 10 + 1 + 1 + 1
-    assert lines[-2].strip() == "... 30 more"
+    assert len(lines) == 1 + 10 + 1 + 1 + 1 + 1
+    assert lines[-3].strip() == "... 30 more"
 
 
 def test_the_leaderboard_of_everybody_has_no_border():
@@ -301,10 +303,11 @@ def test_a_promise_names_what_it_rests_on_and_what_was_spent(options, words):
 
 @pytest.mark.parametrize("stopped", ["budget", "time", "rule", "finished", "interrupted"])
 @pytest.mark.parametrize("epsilon", [None, 0.1])
-def test_without_being_confident_nothing_is_promised(stopped, epsilon):
+def test_without_being_confident_there_is_no_guarantee(stopped, epsilon):
     options = {"stopped": stopped, "epsilon": epsilon, "delta": epsilon, "rule": "When(enough)", "guarantee": "exact"}
     promise = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **options).promise
-    assert promise.startswith("Nothing is promised: ")
+    assert promise.startswith("No guarantee: ")
+    assert "intervals and confidence are estimates that assume normal errors." in promise
     assert ("before epsilon=0.1 was reached at delta=0.1" in promise) == (
         epsilon is not None and stopped != "interrupted"
     )
@@ -327,7 +330,7 @@ def test_the_published_rule_is_not_called_a_guarantee():
 def test_a_result_for_a_fixed_budget_has_no_guarantee(random_game):
     top = topshap.identify(random_game(8), k=2, budget=60, guarantee="credible", value_range=(-9, 9), random_state=0)
     assert (top.guarantee, top.epsilon, top.delta, top.value_range) == (None, None, None, (-9.0, 9.0))
-    assert top.promise.startswith("Nothing is promised: the budget was spent. It took 60")
+    assert top.promise.startswith("No guarantee: after a fixed budget, intervals and confidence are estimates")
 
 
 def test_an_exact_result_shows_no_errors():

@@ -22,15 +22,20 @@ def _close_figures():
 
 @pytest.fixture(scope="session")
 def found():
-    """Return a function that runs a race among n players with names that are awkward to show."""
+    """Return a function that runs a race among n players with names that are awkward to show.
 
-    def run(n=14, k=4, budget=200, **options):
+    Values are multiplied by `scale`; only the first `useful` players matter, by default all.
+    """
+
+    def run(n=14, k=4, budget=200, scale=1.0, useful=None, **options):
         rng = np.random.default_rng(0)
         weights = np.sort(rng.exponential(size=n))[::-1]
+        dummies = np.arange(n) >= (n if useful is None else useful)
         pair = [0, min(2, n - 1)]
 
         def game(coalitions):
-            return coalitions @ weights + np.sin(coalitions @ rng_weights) + coalitions[:, pair].all(axis=1)
+            coalitions = coalitions & ~dummies
+            return scale * (coalitions @ weights + np.sin(coalitions @ rng_weights) + coalitions[:, pair].all(axis=1))
 
         rng_weights = rng.normal(size=n)
         names = [HOSTILE, LONG, "$x^2", "tri\nglycerides", 'quote " and & amp', "naïve ἀρχή", "  "]

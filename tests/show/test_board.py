@@ -10,7 +10,7 @@ from rich.console import Console
 
 import topshap
 from topshap import show
-from topshap.show.board import Leaderboard
+from topshap.show.board import Leaderboard, probability_ahead, tied_at_border
 from topshap.show.html import html_leaderboard
 from topshap.show.labels import shown_ranks
 from topshap.show.terminal import live_leaderboard
@@ -60,7 +60,7 @@ def test_numbers_and_errors_agree(race):
         np.testing.assert_allclose([float(x) for x, _ in shown], top.estimates[top.ranking], rtol=1e-2, atol=1e-2)
         assert [error for _, error in shown] == halves
     page = unescape(html_leaderboard(top))
-    assert len(re.findall(r"interval of 95%: \S+ to \S+", page)) == 8
+    assert len(re.findall(r"95% interval: \S+ to \S+", page)) == 8
 
 
 def test_rows_say_how_many_players_are_hidden(found):
@@ -86,6 +86,77 @@ def test_the_limits_hold_zero_and_every_interval(race):
 def test_a_race_that_has_not_started_has_no_leaderboard():
     with pytest.raises(topshap.RaceError):
         Leaderboard.of_race(topshap.Race(8, 3), np.arange(8))
+
+
+def test_without_anything_learned_no_player_is_ranked(found):
+    top = found(n=20, k=3, budget=2)
+    page = html_leaderboard(top)
+    assert str(top).splitlines() == [
+        "Top 3 of 20 players after 2 evaluations (the budget was spent, nothing distinguishes the players yet)",
+        "No ranking: nothing distinguishes the players yet.",
+        "No guarantee: the budget was spent. It took 2 evaluations of a budget of 2.",
+    ]
+    assert "No ranking: nothing distinguishes the players yet." in page
+    assert "ts-row" not in page
+    assert '<li class="ts-row' not in top._repr_html_()
+    ax = show.leaderboard(top)
+    assert ax.get_title(loc="left").endswith(": nothing distinguishes the players yet")
+    assert len({bar.get_facecolor() for bar in ax.patches}) == 1
+    board = Leaderboard.of(top, np.arange(20))
+    assert board.border is None
+    assert not any(row.in_top for row in board.rows)
+
+
+@pytest.mark.parametrize("algorithm", ["odd-gp", "odd-gp@k", "cmcs", "swap@k", "approshapley"])
+def test_exact_ties_at_zero_are_called_ties(algorithm):
+    game = topshap.games.AdditiveGame([3.0, 2.0, 1.0, *[0.0] * 12])
+    top = topshap.identify(game, k=5, budget=200, algorithm=algorithm, random_state=0)
+    assert top.headline.endswith("(the budget was spent, the estimates of 12 players tie at the border)")
+    tied = [bool(re.search(r" 0 ± \S+  tied$", line)) for line in str(top).splitlines() if "±" in line]
+    assert tied == [False] * 3 + [True] * 7 + [False]  # the last line explains the intervals
+    assert re.findall(r'ts-chance">([^<]*)<', html_leaderboard(top)) == ["&gt;99%"] * 3 + ["tied"] * 12
+    assert [text.get_text() for text in show.leaderboard(top).texts][1:] == [">99%"] * 3 + ["tied"] * 12
+
+
+def test_exact_values_tie_too():
+    names = ["age", "bmi", "sex", "map"]
+    game = topshap.games.AdditiveGame([3.0, 1.0, 1.0, 0.0])
+    top = topshap.identify(game, k=2, player_names=names, random_state=0)
+    assert top.headline.endswith("(exact: all coalitions are known, bmi and sex tie at the border)")
+    assert re.findall(r'ts-chance">([^<]*)<', html_leaderboard(top)) == ["", "tied", "tied", ""]
+
+
+def test_a_tie_inside_the_set_or_within_the_errors_is_not_a_tie_at_the_border():
+    for weights in ([2.0, 2.0, 1.0, 0.0], [3.0, 2.0, 1.0, 1.0], [2.0, 2.0, 2.0 - 1e-7, 0.0]):
+        top = topshap.identify(topshap.games.AdditiveGame(weights), k=2, random_state=0)
+        assert len(tied_at_border(top)) == 0
+        assert "tie" not in str(top)
+
+
+def test_by_magnitude_opposite_values_tie():
+    game = topshap.games.AdditiveGame([3.0, -1.0, 1.0, 0.0])
+    assert len(tied_at_border(topshap.identify(game, k=2, random_state=0))) == 0
+    top = topshap.identify(game, k=2, rank_by="magnitude", random_state=0)
+    assert sorted(tied_at_border(top)) == [1, 2]
+
+
+def test_numbers_far_below_their_error_are_shown_as_zero():
+    game = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=20)
+    top = topshap.identify(game, k=7, budget=600, random_state=0)
+    assert 0.0 < np.abs(top.estimates[top.ranking[7:]]).max() < 1e-5
+    assert re.findall('ts-value">([^<]*)<', html_leaderboard(top))[7:] == ["0"] * 13
+
+
+def test_probabilities_of_some_players_are_those_of_all(race):
+    top = race.result()
+    some = np.array([4, 0, 7])
+    np.testing.assert_array_equal(probability_ahead(top, some), top.pairwise()[np.ix_(some, some)])
+
+
+def test_text_and_notebook_explain_the_interval(race):
+    top = race.result()
+    assert str(top).splitlines()[-2] == "± is the 95% interval (1.96 standard errors)."
+    assert "thin lines are 95% intervals (1.96 standard errors)" in top._repr_html_()
 
 
 def test_names_in_text_stay_on_their_line(found):

@@ -17,7 +17,8 @@ def test_the_bar_is_full_in_the_end_and_shows_what_was_spent(capsys, ends):
     assert "100%" in last
     spent = f"{top.evaluations}" if top.budget is None else f"{top.evaluations} of {top.budget}"
     assert f"{spent} evaluations" in last
-    assert f"top: {' '.join(top.names)}" in last
+    learned = "stop" not in ends  # the time is up after the two ends, which distinguish nobody
+    assert (f"top: {' '.join(top.names)}" in last) == learned
     assert ("sure" in last) == ("epsilon" in ends)
 
 
@@ -53,6 +54,17 @@ class Clock:
 
 def last_line(capsys):
     return capsys.readouterr().err.split("\r")[-1]
+
+
+def test_the_bar_names_no_top_before_anything_distinguishes_the_players(capsys):
+    race = topshap.Race(12, 2, budget=100, random_state=0)
+    with progress_bar(race, clock=Clock()) as bar:
+        race.tell(GAME(race.ask()))  # the values of nobody and of everyone
+        bar.draw()
+        assert "top:" not in last_line(capsys)
+        race.tell(GAME(race.ask()))
+        bar.draw()
+        assert "top:" in last_line(capsys)
 
 
 def test_the_bar_never_goes_back(capsys):

@@ -121,6 +121,29 @@ def test_the_page_says_what_was_run_and_what_is_promised(found):
         assert words in re.sub(r"\s+", " ", written)
 
 
+def test_the_page_says_how_many_players_the_race_and_the_pairs_show(found):
+    for n, words in ((30, "12 of 30 players"), (12, "all 12 players")):
+        written = re.sub(r"\s+", " ", " ".join(Page(render(found(n=n, k=4, budget=2000))).text))
+        assert f"The plot and the list below it show {words}." in written
+        assert f"for {words} around the border" in written
+
+
+def test_without_anything_learned_the_page_ranks_nobody(found):
+    text = render(found(n=20, k=3, budget=2))
+    written = " ".join(Page(text).text)
+    assert "No ranking: nothing distinguishes the players yet." in written
+    assert '<section aria-labelledby="h-pairs" hidden>' in text
+    assert data_of(text)["players"]["index"] == list(range(20))
+    assert data_of(text)["run"]["learned"] is False
+
+
+def test_the_page_explains_a_tie():
+    top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 1.0, 0.0]), k=2, random_state=0)
+    assert "Players 1 and 2 tie at the border. The choice between them is arbitrary." in " ".join(
+        Page(render(top)).text
+    )
+
+
 def test_a_seed_is_kept_only_if_it_is_a_number(found):
     assert found(random_state=3).random_state == 3
     assert found(random_state=np.int64(3)).random_state == 3

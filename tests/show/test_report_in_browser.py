@@ -16,13 +16,13 @@ RACE = {"n": 14, "k": 4, "budget": 2000, "algorithm": "greedy-cmcs"}
 class Window:
     """A report in a browser window of some width, in dark or light."""
 
-    def __init__(self, driver, path, *, width, dark):
+    def __init__(self, driver, path, *, width, dark, still):
         self.driver = driver
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        still = {"name": "prefers-reduced-motion", "value": "reduce"}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
+        motion = {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
         driver.get(path.as_uri())
 
     def run(self, script, *arguments):
@@ -54,10 +54,10 @@ class Window:
 def opened(chromium, found, tmp_path):
     """Return a function that writes the report of a race and opens it."""
 
-    def open_report(*, width=1000, dark=False, title=None, **race):
+    def open_report(*, width=1000, dark=False, title=None, still=True, **race):
         top = found(**(race or RACE))
         top.to_html(tmp_path / "report.html", title=title, game="made up for this test")
-        return top, Window(chromium, tmp_path / "report.html", width=width, dark=dark)
+        return top, Window(chromium, tmp_path / "report.html", width=width, dark=dark, still=still)
 
     return open_report
 
@@ -67,10 +67,12 @@ CASES = {
     "1000-players": {"n": 1000, "k": 20, "budget": 20_000, "algorithm": "greedy-cmcs"},
     "exact": {"n": 3, "k": 1, "budget": 8},
     "nothing-known": {"n": 14, "k": 2, "budget": 20},
+    "tiny-numbers": {"n": 14, "k": 4, "budget": 300, "scale": 1e-9},
+    "ties": {"n": 20, "k": 6, "budget": 600, "algorithm": "odd-gp", "useful": 4},
 }
 
 
-@pytest.mark.parametrize("width", [1000, 360])
+@pytest.mark.parametrize("width", [1000, 390, 360])
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_it_loads_without_complaints_and_fits_the_window(opened, case, dark, width):
@@ -82,6 +84,9 @@ def test_it_loads_without_complaints_and_fits_the_window(opened, case, dark, wid
     outside = "return [...document.querySelectorAll('#board *, #chart text')].filter("
     outside += "e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.textContent)"
     assert window.run(outside) == []
+    overflowing = "return [...document.querySelectorAll('.ts-value, .ts-chance, .ts-rank')].filter("
+    overflowing += "e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    assert window.run(overflowing) == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -130,6 +135,22 @@ def test_the_standing_is_in_the_order_of_its_moment(opened, rank_by, merit, bord
         values, ranks = [row[1] for row in by_height], [row[2] for row in by_height]
         assert values == sorted(values, key=merit, reverse=True)
         assert ranks == list(range(1, len(ranks) + 1))
+
+
+def test_the_first_ranking_is_laid_out_without_animation(opened):
+    _, window = opened(still=False)
+    tops = "return [...document.querySelectorAll('#standing .ts-row')].map(r => r.getBoundingClientRect().top)"
+    assert len(set(window.run(tops))) == 12
+    assert window.run("return document.getAnimations().length") == 0
+    style = "return getComputedStyle(document.querySelector('#standing .ts-row')).transitionDuration"
+    assert window.run(style) == "0.25s"  # later movements are animated
+
+
+def test_the_ranking_rounds_as_the_leaderboard_does(opened):
+    _, window = opened(**CASES["ties"])
+    standing = window.texts("#standing .ts-value")
+    assert standing.count("0") == 8
+    assert standing == window.texts("#board .ts-value")[:12]
 
 
 def test_the_race_can_be_played(opened):

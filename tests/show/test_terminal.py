@@ -149,8 +149,11 @@ def test_a_missing_rich_is_named_with_the_extra_to_install(monkeypatch):
 
 
 def test_bars_hold_the_estimate_within_the_interval_on_a_common_scale():
-    row = {"rank": 1, "player": 0, "name": "a", "label": "a", "std_error": 1.0, "inclusion": 0.5, "in_top": True}
-    rows = [Row(estimate=x, half_width=half, hidden=0, **row) for x, half in ((2.0, 1.0), (-1.0, 1.0), (0.0, np.nan))]
+    row = {"rank": 1, "player": 0, "name": "a", "label": "a", "std_error": 1.0, "inclusion": 0.5}
+    rows = [
+        Row(estimate=x, half_width=half, hidden=0, in_top=True, tied=False, **row)
+        for x, half in ((2.0, 1.0), (-1.0, 1.0), (0.0, np.nan))
+    ]
     bars = [interval_bar(each, (-2.0, 3.0)) for each in rows]
     assert len({len(bar) for bar in bars}) == 1
     assert [bar.count("●") for bar in bars] == [1, 1, 1]
@@ -158,10 +161,22 @@ def test_bars_hold_the_estimate_within_the_interval_on_a_common_scale():
     assert "─" not in bars[2]
 
 
-def test_what_is_not_known_is_marked_and_an_exact_value_has_no_error():
+def test_there_is_no_ranking_before_anything_distinguishes_the_players():
     _, frames = run(terminal(), n=4, k=2, budget=16)
-    assert "± ?" in frames[0]
+    assert "after 2 of 16 evaluations" in frames[0]
+    assert "No ranking: nothing distinguishes the players yet." in frames[0]
+    assert "estimate" not in frames[0]
+    assert "No ranking" not in frames[-1]
+
+
+def test_an_exact_value_has_no_error():
+    _, frames = run(terminal(), n=4, k=2, budget=16)
     assert "±" not in frames[-1]
+
+
+def test_the_interval_is_explained_where_it_is_shown():
+    _, frames = run(terminal())
+    assert "± is the 95% interval (1.96 standard errors)" in frames[-1]
 
 
 def test_the_headline_says_what_players_are_ranked_by():

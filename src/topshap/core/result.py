@@ -130,8 +130,8 @@ class TopK:
         >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
         >>> options = {"k": 2, "epsilon": 0.1, "algorithm": "cmcs@k", "random_state": 0}
         >>> topshap.identify(game, budget=100, **options).promise
-        'Nothing is promised: the budget was spent before epsilon=0.1 was reached at delta=0.05.
-        It took 100 evaluations of a budget of 100.'
+        'No guarantee: the budget was spent before epsilon=0.1 was reached at delta=0.05; intervals and confidence are
+        estimates that assume normal errors. It took 100 evaluations of a budget of 100.'
         >>> topshap.identify(game, guarantee="credible", **options).promise
         'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1.
         Not a guarantee: it assumes normal estimates and does not correct for repeated looks. It took ... evaluations.'

@@ -8,16 +8,59 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
-from topshap.show.numbers import percent, short_number
+from topshap.show.numbers import negligible, percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.ranking import probability_before, rank_key, rank_signs
 
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
-    from topshap.core.typing import Players, Values
+    from topshap.core.standing import Standing
+    from topshap.core.typing import Matrix, Players, Values
 
 LEVEL = 0.95
 """The default level of intervals."""
+INTERVAL_NOTE = "± is the 95% interval (1.96 standard errors)"
+"""The explanation of the numbers after the estimates."""
+
+
+def has_learned(found: TopK | Standing) -> bool:
+    """Return whether anything distinguishes the players: different estimates, or a known standard error."""
+    estimates = found.estimates
+    differ = float(np.ptp(estimates)) > 1e-12 * float(np.abs(estimates).max())
+    return differ or bool(np.isfinite(found.std_errors).any())
+
+
+def probability_ahead(top: TopK, players: Players) -> Matrix:
+    """Return `TopK.pairwise` for some of the players, without computing it for all of them."""
+    covariance = None if top.covariance is None else top.covariance[np.ix_(players, players)]
+    return probability_before(top.estimates[players], top.std_errors[players], covariance, top.rank_by)
+
+
+def tied_at_border(top: TopK) -> Players:
+    """Return the players inside and outside the top k whose estimates tie with the last one inside, best first.
+
+    It is empty unless a player outside is among them. The choice between them is arbitrary.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> tied_at_border(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 0.0, 1.0]), k=2, random_state=0))
+    array([1, 3])
+    """
+    exact = top.stopped == "exact"
+    nobody = top.ranking[:0]
+    if top.k == top.n_players or not (exact or has_learned(top)):
+        return nobody
+    keys, signs = rank_key(top.estimates, top.rank_by), rank_signs(top.estimates, top.rank_by)
+    last = top.ranking[top.k - 1]
+    variances = top.std_errors**2
+    shared = np.zeros(top.n_players) if top.covariance is None else signs[last] * signs * top.covariance[last]
+    errors = np.zeros(top.n_players) if exact else np.sqrt(np.maximum(variances + variances[last] - 2.0 * shared, 0.0))
+    scale = float(np.abs(top.estimates).max()) * (1e-3 if exact else 1.0)  # exact values have smaller rounding errors
+    gaps = keys - keys[last]
+    ties = [player for player in top.ranking.tolist() if negligible(gaps[player], scale, errors[player])]
+    return np.array(ties) if top.ranking[top.k] in ties else nobody
 
 
 @dataclass(frozen=True)
@@ -40,7 +83,9 @@ class Row:
     inclusion: float
     """The estimated probability of being in the top k, nan if unknown or not requested."""
     in_top: bool
-    """Whether the player is one of the top k."""
+    """Whether the player is one of the top k; False for everyone while nothing distinguishes the players."""
+    tied: bool
+    """Whether the player's estimate ties with others across the border."""
     hidden: int
     """How many players are left out between this row and the next, or after the last."""
 
@@ -71,6 +116,8 @@ class Leaderboard:
     """Whether the values are known without error, so that there is no uncertainty to show."""
     scale: float
     """The largest magnitude of an estimate: smaller numbers by many orders are rounding errors."""
+    learned: bool
+    """Whether anything distinguishes the players; if not, their order is arbitrary."""
 
     @classmethod
     def of(
@@ -89,6 +136,8 @@ class Leaderboard:
             ranking=top.ranking,
             estimates=top.estimates,
             std_errors=top.std_errors,
+            learned=top.stopped == "exact" or has_learned(top),
+            tied=tied_at_border(top),
             inclusion=top.inclusion if with_inclusion and top.stopped != "exact" else None,
             label_length=label_length,
             level=level,
@@ -104,6 +153,7 @@ class Leaderboard:
             ranking=standing.ranking(resolution=1e-12),
             estimates=standing.estimates,
             std_errors=standing.std_errors,
+            learned=race.stopped == "exact" or has_learned(standing),
         )
 
     @classmethod
@@ -115,6 +165,8 @@ class Leaderboard:
         ranking: Players,
         estimates: Values,
         std_errors: Values,
+        learned: bool,
+        tied: Players | None = None,
         inclusion: Values | None = None,
         label_length: int = NAME_LENGTH,
         level: float = LEVEL,
@@ -124,6 +176,7 @@ class Leaderboard:
         labels = shorten_all(names, label_length)
         hidden = (np.diff(ranks, append=source.n_players) - 1).tolist()
         width = two_sided_quantile(1.0 - level)
+        ties = set() if tied is None else set(tied.tolist())
         rows = tuple(
             Row(
                 rank=rank + 1,
@@ -134,18 +187,22 @@ class Leaderboard:
                 std_error=float(std_errors[player]),
                 half_width=float(width * std_errors[player]),
                 inclusion=np.nan if inclusion is None else float(inclusion[player]),
-                in_top=rank < source.k,
+                in_top=learned and rank < source.k,
+                tied=player in ties,
                 hidden=left_out,
             )
             for rank, player, name, label, left_out in zip(ranks.tolist(), players, names, labels, hidden, strict=True)
         )
         largest = float(np.abs(estimates).max())
-        return cls(rows, source.k, source.n_players, exact=source.stopped == "exact", scale=largest)
+        return cls(rows, source.k, source.n_players, exact=source.stopped == "exact", scale=largest, learned=learned)
 
     @property
     def border(self) -> int | None:
-        """The rank of the last player in the top k, below which the border is drawn; None if everyone is in it."""
-        return self.k if self.k < self.n_players else None
+        """The rank of the last player in the top k, below which the border is drawn.
+
+        None if everyone is in it, or if nothing distinguishes the players.
+        """
+        return self.k if self.learned and self.k < self.n_players else None
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -159,8 +216,8 @@ class Leaderboard:
         return not self.exact and any(np.isfinite(row.half_width) for row in self.rows)
 
     def estimate(self, row: Row, *, digits: int = 3) -> str:
-        """Return an estimate as text, with rounding errors as 0."""
-        return short_number(row.estimate, self.scale, digits=digits)
+        """Return an estimate as text, with negligible numbers as 0."""
+        return short_number(row.estimate, self.scale, error=row.half_width, digits=digits)
 
     def uncertainty(self, row: Row) -> str:
         """Return half the width of an interval as text, such as " ± 0.2"; empty for an exact result."""
@@ -174,5 +231,7 @@ class Leaderboard:
         return "" if self.exact else f"P(in top {self.k})"
 
     def inclusion(self, row: Row) -> str:
-        """Return an inclusion probability as text; empty for an exact result."""
+        """Return an inclusion probability as text, "tied" for ties at the border; else empty for an exact result."""
+        if row.tied:
+            return "tied"
         return "" if self.exact else percent(row.inclusion)

@@ -14,6 +14,7 @@ import numpy as np
 from topshap.show.board import LEVEL, Leaderboard
 from topshap.show.labels import shown_ranks
 from topshap.show.numbers import percent
+from topshap.show.wording import NOTHING_LEARNED
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
@@ -32,6 +33,8 @@ def html_leaderboard(top: TopK, *, most: int = 24) -> str:
     (True, False)
     """
     board = Leaderboard.of(top, shown_ranks(top.n_players, top.k, most), label_length=26, with_inclusion=True)
+    if not board.learned:
+        return f'<p class="ts-none">No ranking: {NOTHING_LEARNED}.</p>'
     rows = "".join(_row(board, row) for row in board.rows)
     return f'<p class="ts-head">{board.inclusion_heading}</p><ol class="ts-board">{rows}</ol>'
 
@@ -56,15 +59,16 @@ def _row(board: Leaderboard, row: Row) -> str:
 
 def _details(board: Leaderboard, row: Row) -> str:
     """Return the lines of the tooltip of a row."""
-    lines = [row.name, f"rank {row.rank} of {board.n_players:,}"]
+    tied = ", tied with others at the border" if row.tied else ""
+    lines = [row.name, f"rank {row.rank} of {board.n_players:,}{tied}"]
     if board.exact:
         return "\n".join([*lines, f"Shapley value {row.estimate:.6g}"])
     lines.append(f"estimate {row.estimate:.6g}")
     if np.isnan(row.std_error):
-        lines.append("standard error not known")
+        lines.append("standard error unknown")
     else:
         low, high = row.interval
-        lines += [f"standard error {row.std_error:.3g}", f"interval of {LEVEL:.0%}: {low:.4g} to {high:.4g}"]
+        lines += [f"standard error {row.std_error:.3g}", f"{LEVEL:.0%} interval: {low:.4g} to {high:.4g}"]
     return "\n".join([*lines, f"{board.inclusion_heading} {percent(row.inclusion)}"])
 
 

@@ -10,7 +10,7 @@ from topshap.core.validation import check_int, check_probability, front_door
 from topshap.show.board import Leaderboard
 from topshap.show.labels import shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
-from topshap.show.wording import title
+from topshap.show.wording import NOTHING_LEARNED, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     """Draw the players by estimate, best first, with intervals and the border between in and out.
 
     Unless the result is exact, the estimated probability that a player belongs to the top k is written next to its bar.
+    Players that tie at the border are marked as tied instead.
 
     Parameters
     ----------
@@ -69,8 +70,9 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     ax.tick_params(axis="y", length=0)
     _annotate(ax, board, places)
     open_frame(ax, "top", "right", "left")
-    ax.set_xlabel("Shapley value" + (f", with intervals of {100 * level:g}%" if board.has_intervals else ""))
-    ax.set_title(f"{title(top)} after {top.evaluations:,} evaluations", loc="left", fontsize="medium")
+    ax.set_xlabel("Shapley value" + (f", with {100 * level:g}% intervals" if board.has_intervals else ""))
+    unknown = "" if board.learned else f": {NOTHING_LEARNED}"
+    ax.set_title(f"{title(top)} after {top.evaluations:,} evaluations{unknown}", loc="left", fontsize="medium")
     return ax
 
 
@@ -85,12 +87,12 @@ def _annotate(ax: Axes, board: Leaderboard, places: Players) -> None:
     along: dict[str, Any] = {"transform": ax.get_yaxis_transform()}
     gap: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": "small", "color": FAINT_TEXT} | along
     chance: dict[str, Any] = {"fontsize": "small", "color": INK} | along
-    if board.inclusion_heading:
+    if board.learned and board.inclusion_heading:
         ax.text(1.02, places[0] - 0.75, board.inclusion_heading, va="bottom", **chance)
     for row, place in zip(board.rows, places.tolist(), strict=True):
         if row.hidden:
             ax.text(-0.01, place + 1, f"⋮ {row.hidden:,} more", **gap)
         if row.rank == board.border:
             ax.plot([0.0, 1.12], [place + 0.5, place + 0.5], clip_on=False, **along, **BORDER_LINE)
-        if board.inclusion_heading:
+        if board.learned and board.inclusion(row):
             ax.text(1.02, place, board.inclusion(row), va="center", **chance)

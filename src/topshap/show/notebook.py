@@ -6,13 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from topshap.show.html import html_leaderboard, styles
+from topshap.show.wording import board_note
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
 
 
 def notebook_html(top: TopK) -> str:
-    """Return the headline, the leaderboard and the promise as HTML without any script.
+    """Return the headline, the leaderboard, its explanation and the promise as HTML without any script.
 
     Examples
     --------
@@ -23,4 +24,5 @@ def notebook_html(top: TopK) -> str:
     """
     head = f"<p><strong>{escape(top.headline)}</strong></p>"
     board, promise = html_leaderboard(top, most=16), f"<p>{escape(top.promise)}</p>"
-    return f'<div class="topshap"><style>{styles()}</style>{head}{board}{promise}</div>'
+    legend = f'<p class="ts-note">{escape(note)}</p>' if (note := board_note(top)) else ""
+    return f'<div class="topshap"><style>{styles()}</style>{head}{board}{legend}{promise}</div>'

@@ -18,12 +18,31 @@ def percent(probability: float) -> str:
     return ">99%" if probability > 0.99 else "<1%" if probability < 0.01 else f"{probability:.0%}"
 
 
-def short_number(value: float, scale: float, *, digits: int = 3) -> str:
-    """Return a number with a few digits; a rounding error relative to `scale` is 0.
+ROUNDING = 1e-9
+"""Numbers below this fraction of the largest estimate are rounding errors."""
+SMALL, OF_ERROR = 1e-6, 0.1
+"""Numbers below the fraction `SMALL` of the largest estimate are not shown either if they are below the fraction
+`OF_ERROR` of their own error."""
+
+
+def negligible(value: float, scale: float, error: float = 0.0) -> bool:
+    """Return whether a number is a rounding error relative to `scale`, or small relative to both `scale` and `error`.
+
+    Examples
+    --------
+    >>> negligible(1e-11, scale=3.0), negligible(1e-8, scale=3.0), negligible(1e-8, scale=3.0, error=1e-5)
+    (True, False, True)
+    """
+    size = abs(value)
+    return size <= ROUNDING * scale or (size <= SMALL * scale and size <= OF_ERROR * error)
+
+
+def short_number(value: float, scale: float, *, error: float = 0.0, digits: int = 3) -> str:
+    """Return a number with a few digits; a number that is `negligible` is 0.
 
     Examples
     --------
     >>> short_number(0.123456, scale=3.0), short_number(1.35e-11, scale=3.0)
     ('0.123', '0')
     """
-    return f"{0.0 if abs(value) < 1e-9 * scale else value:.{digits}g}"
+    return f"{0.0 if negligible(value, scale, error) else value:.{digits}g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topshap.core.validation import check_int, front_door
+from topshap.show.board import probability_ahead
 from topshap.show.labels import around_border, name_of, shorten_all
 from topshap.show.numbers import percent
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     """Draw the estimated probability that one player is ranked before another, for players around the border.
 
-    The darker a cell, the more likely the player of its row is ahead of the player of its column. The dashed lines are
+    The darker a cell, the more likely the player in its row is ahead of the player in its column. The dashed lines are
     the border of the top k.
 
     Parameters
@@ -47,7 +48,7 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     most = check_int("most", most, low=2)
     ranks = around_border(top.n_players, top.k, most)
     players = top.ranking[ranks]
-    ahead = top.pairwise()[players][:, players]
+    ahead = probability_ahead(top, players)
     side = max(3.0, 1.8 + 0.42 * len(ranks))
     ax = axes_or_new(ax, width=side + 0.6, height=side)
     image = ax.imshow(ahead, cmap="Blues", vmin=0.0, vmax=1.0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
+from topshap.show.board import has_learned
 from topshap.show.labels import name_of
 from topshap.show.progress_view import ProgressView
 
@@ -60,12 +61,15 @@ class ProgressBar(ProgressView):
         return "" if isnan(confidence) else f"{confidence:.0%} sure"
 
     def _top(self) -> str:
-        """Return the names of the first few of the current top k."""
+        """Return the names of the first few of the current top k; empty while nothing distinguishes the players."""
         race = self._race
         try:
-            players = race.standing.ranking(resolution=1e-12)[: race.k].tolist()
+            standing = race.standing
         except RaceError:  # the race has not started
             return ""
+        if race.stopped != "exact" and not has_learned(standing):
+            return ""
+        players = standing.ranking(resolution=1e-12)[: race.k].tolist()
         names = [name_of(race, player)[:_NAME_LENGTH] for player in players]
         more = [f"... {len(names) - _NAMES_SHOWN} more"] if len(names) > _NAMES_SHOWN else []
         return "top: " + " ".join(names[:_NAMES_SHOWN] + more)

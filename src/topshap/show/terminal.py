@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
-from topshap.show.board import Leaderboard
+from topshap.show.board import INTERVAL_NOTE, Leaderboard
 from topshap.show.labels import shown_ranks
 from topshap.show.progress_bar import progress_bar
 from topshap.show.progress_view import ProgressView, format_seconds
-from topshap.show.wording import title
+from topshap.show.wording import NOTHING_LEARNED, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,8 +66,9 @@ class LiveLeaderboard(ProgressView):
         race, console = self._race, self._live.console
         picture = _text(self._headline(), _HEAD)
         try:
-            ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 6)))
-            table = _table(Leaderboard.of_race(race, ranks), ascii_only=console.options.ascii_only)
+            ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
+            board = Leaderboard.of_race(race, ranks)
+            table = _below_headline(board, ascii_only=console.options.ascii_only)
             picture = _rich("console").Group(picture, table)
         except RaceError:  # the race has not started
             pass
@@ -84,9 +85,20 @@ class LiveLeaderboard(ProgressView):
         return " · ".join(parts)
 
 
+def _below_headline(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
+    """Return the leaderboard with the explanation of its intervals, or that there is no ranking yet."""
+    if not board.learned:
+        return _text(f"No ranking: {NOTHING_LEARNED}.", "dim")
+    table = _table(board, ascii_only=ascii_only)
+    if not board.has_intervals:
+        return table
+    group: RenderableType = _rich("console").Group(table, _text(INTERVAL_NOTE, "dim"))
+    return group
+
+
 def _table(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
     table = _rich("table").Table(box=None, pad_edge=False)
-    for heading, justify in (("", "right"), ("player", "left"), ("interval of 95%", "left"), ("estimate", "right")):
+    for heading, justify in (("", "right"), ("player", "left"), ("95% interval", "left"), ("estimate", "right")):
         table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
     ink = "-o|" if ascii_only else "─●│"
     for row in board.rows:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.board import Leaderboard
+from topshap.show.board import INTERVAL_NOTE, Leaderboard
+from topshap.show.wording import NOTHING_LEARNED
 
 if TYPE_CHECKING:
     from topshap.core.result import TopK
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def text_leaderboard(top: TopK) -> str:
     """Return the headline, the top k and at least five players after them, and the promise.
+
+    While nothing distinguishes the players, no ranking is shown.
 
     Examples
     --------
@@ -28,13 +31,17 @@ def text_leaderboard(top: TopK) -> str:
     """
     shown = np.arange(min(top.n_players, max(top.k + 5, 10)))
     board = Leaderboard.of(top, shown, label_length=40)
+    if not board.learned:
+        return "\n".join([top.headline, f"No ranking: {NOTHING_LEARNED}.", top.promise])
     width = max(10, *(len(row.label) for row in board.rows))
     lines = [top.headline]
     for row in board.rows:
-        number = board.estimate(row, digits=4) + board.uncertainty(row)
+        number = board.estimate(row, digits=4) + board.uncertainty(row) + ("  tied" if row.tied else "")
         lines.append(f"{row.rank:4d}  {row.label:<{width}}  {number}")
         if row.rank == board.border:
             lines.append("  --")
         if row.hidden:
             lines.append(f"      ... {row.hidden} more")
+    if board.has_intervals:
+        lines.append(f"{INTERVAL_NOTE}.")
     return "\n".join([*lines, top.promise])

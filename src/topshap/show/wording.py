@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.show.board import has_learned, tied_at_border
+from topshap.show.labels import name_of, shorten
 from topshap.statistics.ranking import comparison, order_phrase
 
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
+
+
+NOTHING_LEARNED = "nothing distinguishes the players yet"
+"""The statement in place of a ranking while all estimates are equal and no standard error is known."""
+_NAMED = 4
+"""The maximum number of players that are listed by name in a sentence."""
 
 
 def title(found: TopK | Race) -> str:
@@ -32,23 +40,48 @@ def question(top: TopK) -> str:
 
 def race_title(top: TopK, shown: int) -> str:
     """Return the title of the plot of a race that shows some of the players."""
-    some = "" if shown == top.n_players else f" ({shown} of {top.n_players:,} players shown)"
+    some = "" if shown == top.n_players else f" ({shown_of(shown, top)} shown)"
     return f"The race for the top {top.k}{order_phrase(top.rank_by)}{some}"
 
 
-def pairwise_note(top: TopK) -> str:
-    """Return the description of the pairwise probabilities."""
+def shown_of(shown: int, top: TopK) -> str:
+    """Return how many of the players are shown, such as "12 of 1,000 players"."""
+    return f"all {top.n_players:,} players" if shown == top.n_players else f"{shown} of {top.n_players:,} players"
+
+
+def pairwise_note(top: TopK, shown: int) -> str:
+    """Return the description of the pairwise probabilities of some of the players."""
     return (
-        "The estimated probability, in percent, that the player of the row has "
-        f"{comparison(top.rank_by)} than the player of the column, around the border."
+        f"The estimated probability, in percent, that the player in the row has {comparison(top.rank_by)} than the "
+        f"player in the column, for {shown_of(shown, top)} around the border (dashed lines)."
     )
+
+
+def board_note(top: TopK) -> str:
+    """Return the explanation of the leaderboard's bars and lines; empty where nothing distinguishes the players.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> board_note(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=2))
+    'Bars are Shapley values. The dashed line is the border of the top 2.'
+    """
+    exact = top.stopped == "exact"
+    if not exact and not has_learned(top):
+        return ""
+    bars = "Shapley values" if exact else "estimated Shapley values"
+    intervals = not exact and np.isfinite(top.std_errors).any()
+    lines = "; thin lines are 95% intervals (1.96 standard errors)" if intervals else ""
+    border = f" The dashed line is the border of the top {top.k}." if top.k < top.n_players else ""
+    return f"Bars are {bars}{lines}.{border}"
 
 
 def headline(top: TopK) -> str:
     """Return the result in one line: how many players, after how many evaluations, and how certain it is."""
     exact = top.stopped == "exact"
     why = ("exact: " if exact else "") + why_it_ended(top)
-    sure = "" if exact else f", {_percent(top.confidence)} sure of the set"
+    sure = describe_tie(top) or ("" if exact else _sure(top))
+    sure = f", {sure}" if sure else ""
     noisy = "" if top.deterministic else ", values vary"
     found = f"Top {top.k} of {top.n_players} players{order_phrase(top.rank_by)} after {top.evaluations} evaluations"
     return f"{found} ({why}{sure}{noisy})"
@@ -63,7 +96,7 @@ def describe_promise(top: TopK) -> str:
     elif top.stopped == "confident":
         claim = _describe_guarantee(top)
     else:
-        claim = f"Nothing is promised: {why_it_ended(top)}{_missed(top)}."
+        claim = _no_guarantee(top)
     return f"{claim} {_cost(top)}"
 
 
@@ -78,6 +111,46 @@ def why_it_ended(top: TopK) -> str:
         "finished": "the algorithm had nothing more to ask",
         "interrupted": "the race is not over",
     }[top.stopped]
+
+
+def describe_tie(top: TopK) -> str:
+    """Return which players tie at the border, in words; empty if there are none.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> describe_tie(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 0.0, 1.0]), k=2, random_state=0))
+    'players 1 and 3 tie at the border'
+    """
+    tied = tied_at_border(top)
+    if len(tied) == 0:
+        return ""
+    if len(tied) == top.n_players:
+        who = f"all {top.n_players:,} players"
+    elif len(tied) > _NAMED:
+        who = f"{len(tied):,} players"
+    else:
+        *others, last = (shorten(name_of(top, i)) for i in sorted(tied.tolist()))
+        who = f"{'players ' if top.player_names is None else ''}{', '.join(others)} and {last}"
+    return f"{who} tie at the border" if top.stopped == "exact" else f"the estimates of {who} tie at the border"
+
+
+def _sure(top: TopK) -> str:
+    """Return how sure the set is, in words."""
+    if not has_learned(top) and top.k < top.n_players:
+        return NOTHING_LEARNED
+    if np.isnan(top.confidence):
+        return "confidence not known yet"
+    return f"{'more than 99%' if top.confidence > 0.99 else f'{top.confidence:.0%}'} sure of the set"
+
+
+def _no_guarantee(top: TopK) -> str:
+    """Return that there is no guarantee, why, and what the confidence assumes."""
+    why = f"{why_it_ended(top)}{_missed(top)}"
+    if np.isnan(top.confidence):
+        return f"No guarantee: {why}."
+    why = "after a fixed budget," if top.stopped == "budget" and top.epsilon is None else f"{why};"
+    return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors."
 
 
 def _describe_guarantee(top: TopK) -> str:
@@ -113,9 +186,3 @@ def _cost(top: TopK) -> str:
     if top.counting == "calls":
         return f"It took {top.calls:,} calls{of}, {top.evaluations:,} evaluations."
     return f"It took {top.evaluations:,} evaluations{of}."
-
-
-def _percent(confidence: float) -> str:
-    if np.isnan(confidence):
-        return "not yet"
-    return "more than 99%" if confidence > 0.99 else f"{confidence:.0%}"

@@ -210,7 +210,7 @@ def test_a_time_limit_ends_the_race_after_the_batch_in_which_it_is_reached(count
     assert len(game.batches) == 5
     assert top.budget is None
     assert "the time was up" in str(top)
-    assert top.promise.startswith("Nothing is promised: the time was up.")
+    assert top.promise.startswith("No guarantee: the time was up; intervals and confidence are estimates")
 
 
 def test_the_time_of_a_race_starts_when_it_is_made():

@@ -15,8 +15,8 @@ import numpy as np
 
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
-from topshap.show.report.content import content, facts, pairwise_table, what_it_means
-from topshap.show.wording import pairwise_note, question
+from topshap.show.report.content import content, facts, pairwise_table, race_note, what_it_means
+from topshap.show.wording import board_note, pairwise_note, question
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +47,10 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         title=escape(title or question(top).capitalize()),
         headline=escape(top.headline),
         board=html_leaderboard(top),
-        pairwise_note=escape(pairwise_note(top)),
+        board_note=escape(board_note(top)),
+        race_note=escape(race_note(top, data["race"])),
+        pairwise_note=escape(pairwise_note(top, len(data["pairwise"]["ranks"]))),
+        ranked="" if data["run"]["learned"] else "hidden",
         pairwise=pairwise_table(top),
         facts=terms,
         promise=escape(top.promise),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.show.board import LEVEL
+from topshap.show.board import LEVEL, has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
-from topshap.show.numbers import percent
+from topshap.show.numbers import OF_ERROR, ROUNDING, SMALL, percent
 from topshap.show.race_plot import borders, known_history, value_limits
-from topshap.show.wording import question, why_it_ended
+from topshap.show.wording import describe_tie, question, shown_of, why_it_ended
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import rank_key
 
@@ -34,7 +34,8 @@ PAIRED = 12
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
     """Return the data as plain lists and numbers of six digits, with None for unknown numbers."""
     ranks = np.arange(min(top.n_players, LISTED))
-    players = top.ranking[ranks]
+    learned = top.stopped == "exact" or has_learned(top)
+    players = top.ranking[ranks] if learned else ranks  # in the order of the game as long as a ranking is arbitrary
     names, cut = _names(top, players)
     return {
         "format": "topshap.report",
@@ -59,37 +60,53 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     if run["game"] is not None:
         yield "Game", run["game"]
     vary = "" if top.deterministic else "; values vary from call to call"
-    yield "Values", f"{top.empty:.6g} with nobody, {top.grand:.6g} with everyone{vary}"
+    yield "Values", f"{top.empty:.6g} for no players, {top.grand:.6g} for all players{vary}"
     if top.value_range is not None:
-        yield "Stated range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
-    yield "Asked for", question(top)
+        yield "Range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
+    yield "Task", question(top)
     yield "Algorithm", top.algorithm
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
-    yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} accesses"
+    yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} calls"
     if top.epsilon is not None:
         yield "Tolerance", f"epsilon = {top.epsilon:g}, delta = {top.delta:g}, guarantee: {top.guarantee}"
-    yield "Why it ended", why_it_ended(top)
+    yield "Why it stopped", why_it_ended(top)
     if top.rule is not None:
-        yield "Rule of your own", top.rule
+        yield "Custom stopping rule", top.rule
     yield "Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+
+
+def race_note(top: TopK, race: dict[str, Any] | None) -> str:
+    """Return the description of the race, with how many of the players are shown."""
+    shown = "" if race is None else f" The plot and the list below it show {shown_of(len(race['ranks']), top)}."
+    return (
+        "Estimates after each number of evaluations. The bands are the 95% intervals of the last player inside the "
+        f"top {top.k} and the first one outside. The slider shows the ranking at any point of the race.{shown}"
+    )
 
 
 def what_it_means(top: TopK) -> Iterable[str]:
     """Yield paragraphs that explain what the numbers mean."""
     if top.stopped == "exact":
-        yield "Every coalition was evaluated: these are the Shapley values themselves, up to rounding."
-    else:
-        together = "independent of each other" if top.covariance is None else "with the covariance that they showed"
+        yield "Every coalition was evaluated: these are the exact Shapley values, up to rounding."
+    elif not has_learned(top):
         yield (
-            "Intervals and probabilities are estimates from the same evaluations. They take the estimates as "
-            f"normally distributed around the true values, {together}, which holds better the more was spent. "
-            f"An interval of {LEVEL:.0%} is meant for one player at a time: among many players, some true values lie "
-            "outside theirs."
+            "All estimates are equal and no standard error is known: these evaluations do not distinguish the "
+            "players. Use a larger budget."
         )
+    else:
+        together = "independently of each other" if top.covariance is None else "with the estimated covariance"
+        yield (
+            "Intervals and probabilities are estimated from the same evaluations. They assume that the estimates are "
+            f"normally distributed around the true values, {together}; this assumption gets better with more "
+            f"evaluations. A {LEVEL:.0%} interval is for one player at a time: among many players, some true values "
+            "lie outside their intervals."
+        )
+    if tie := describe_tie(top):
+        yield f"{tie[0].upper()}{tie[1:]}. The choice between them is arbitrary."
     yield (
-        "All of this is about the game that was evaluated: how far the choice of coalitions may have moved the "
-        "numbers. It says nothing about whether that game is the right question, or whether a model is right."
+        "These statements are about the game that was evaluated and the coalitions that were sampled. They do not "
+        "tell whether the game answers the right question, or whether the model is right."
     )
 
 
@@ -98,7 +115,7 @@ def pairwise_table(top: TopK) -> str:
     ranks = around_border(top.n_players, top.k, PAIRED)
     players = top.ranking[ranks]
     names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
-    ahead = top.pairwise()[players][:, players]
+    ahead = probability_ahead(top, players)
     head = "".join(
         f'<th scope="col"{_border(rank, top)}><span><bdi>{name}</bdi></span></th>'
         for rank, name in zip(ranks, names, strict=True)
@@ -126,6 +143,7 @@ def _border(rank: int, top: TopK) -> str:
 
 def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:
     asked_for = ("algorithm", "rank_by", "random_state", "budget", "epsilon", "delta", "guarantee", "counting", "rule")
+    scale = float(np.abs(top.estimates).max())
     found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand")
     return {
         "game": game,
@@ -134,6 +152,8 @@ def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any
         "confidence": None if np.isnan(top.confidence) else top.confidence,
         "value_range": None if top.value_range is None else list(top.value_range),
         **{name: getattr(top, name) for name in asked_for + found},
+        "learned": top.stopped == "exact" or has_learned(top),
+        "negligible": {"rounding": ROUNDING * scale, "small": SMALL * scale, "of_error": OF_ERROR},
         "interval_level": LEVEL,
         "interval_width": two_sided_quantile(1.0 - LEVEL),
         "versions": versions,
@@ -174,7 +194,7 @@ def _order(estimates: Values, top: TopK) -> list[int]:
 def _pairwise(top: TopK) -> dict[str, Any]:
     ranks = around_border(top.n_players, top.k, PAIRED)
     players = top.ranking[ranks]
-    ahead = top.pairwise()[players][:, players]
+    ahead = probability_ahead(top, players)
     return {"ranks": ranks.tolist(), "row_ahead_of_column": [_numbers(row, digits=3) for row in ahead]}
 
 
@@ -193,4 +213,4 @@ def _numbers(values: Any, digits: int = 6) -> list[float | None]:
 
 
 def _unit(top: TopK) -> str:
-    return "accesses, each of them counted" if top.counting == "calls" else "evaluations of distinct coalitions"
+    return "calls, including repeated coalitions" if top.counting == "calls" else "evaluations of distinct coalitions"

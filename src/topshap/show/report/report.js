@@ -7,8 +7,11 @@
   const width = run.interval_width;
   const exact = run.stopped === "exact";
   const number = (x, digits = 4) => (x === null ? "?" : String(Number(x.toPrecision(digits))));
+  const small = run.negligible;
+  const negligible = (x, error) => Math.abs(x) <= small.rounding || (Math.abs(x) <= small.small && Math.abs(x) <= small.of_error * width * error);
+  const estimate = (x, error, digits) => (x !== null && negligible(x, error ?? 0) ? "0" : number(x, digits));
   const percent = (p) => (p === null ? "?" : p > 0.99 ? ">99%" : p < 0.01 ? "<1%" : Math.round(100 * p) + "%");
-  const side = (rank) => (rank < run.k ? "ts-in" : "ts-out");
+  const side = (rank) => (run.learned && rank < run.k ? "ts-in" : "ts-out");
   const element = (tag, attributes = {}, ...children) => {
     const svg = ["svg", "path", "line", "text", "rect", "circle"].includes(tag);
     const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -50,7 +53,7 @@
     });
   });
 
-  // The race: a chart of all moments, and the standing at one of them.
+  // The race: a chart of all points in time, and the ranking at one of them.
   const spread = (places, gap) => {
     const order = places.map((_, i) => i).sort((a, b) => places[a] - places[b]);
     const blocks = [];
@@ -170,7 +173,7 @@
         whisker.setAttribute("d", error === null || right <= left ? "" : `M${left} 10H${right}M${left} 6v8M${right} 6v8`);
         items[i].style.transform = `translateY(${place * tall}px)`;
         items[i].querySelector(".ts-rank").textContent = race.ranks[place] + 1;
-        items[i].querySelector(".ts-value").textContent = number(value, 3);
+        items[i].querySelector(".ts-value").textContent = estimate(value, error, 3);
       });
       const inside = race.ranks.filter((rank) => rank < run.k).length;
       rule.hidden = inside === items.length;
@@ -204,6 +207,8 @@
     const draw = () => { drawChart(); update(); };
     addEventListener("resize", draw);
     draw();
+    byId("standing").getBoundingClientRect(); // lay out the first ranking before movements are animated
+    byId("standing").classList.add("moving");
   };
   if (race) startRace();
 
@@ -211,27 +216,27 @@
   const order = players.name.map((_, i) => i);
   const half = (i) => (players.std_error[i] === null ? null : width * players.std_error[i]);
   const columns = [
-    ["rank", (i) => i + 1, (x) => String(x)],
     ["player", (i) => players.name[i], null],
-    ["estimate", (i) => players.estimate[i], (x) => number(x, 5)],
+    ["estimate", (i) => players.estimate[i], (x, i) => estimate(x, players.std_error[i], 5)],
   ];
-  if (!exact) {
+  if (run.learned) columns.unshift(["rank", (i) => i + 1, (x) => String(x)]);
+  if (!exact && run.learned) {
     columns.push(["std. error", (i) => players.std_error[i], (x) => number(x, 3)],
-      ["low", (i) => (half(i) === null ? null : players.estimate[i] - half(i)), number],
-      ["high", (i) => (half(i) === null ? null : players.estimate[i] + half(i)), number],
-      [`P(top ${run.k})`, (i) => players.p_top_k[i], percent]);
+      ["low", (i) => (half(i) === null ? null : players.estimate[i] - half(i)), (x) => number(x)],
+      ["high", (i) => (half(i) === null ? null : players.estimate[i] + half(i)), (x) => number(x)],
+      [`P(top ${run.k})`, (i) => players.p_top_k[i], (p) => percent(p)]);
   }
   const body = element("tbody");
   const lines = order.map((i) => element("tr", { class: side(i) }, ...columns.map(([, get, show]) =>
-    element("td", {}, show ? show(get(i)) : element("bdi", {}, players.name[i])))));
+    element("td", show ? {} : { class: "name" }, show ? show(get(i), i) : element("bdi", {}, players.name[i])))));
   const wanted = () => {
     const text = byId("find").value.trim().toLowerCase();
     return order.filter((i) => players.name[i].toLowerCase().includes(text));
   };
   const fill = () => body.replaceChildren(...wanted().map((i) => lines[i]));
-  const heads = columns.map(([title, get]) => {
+  const heads = columns.map(([title, get, show]) => {
     const button = element("button", { type: "button" }, title);
-    const head = element("th", { scope: "col" }, button);
+    const head = element("th", { scope: "col", ...(show ? {} : { class: "name" }) }, button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
       const up = now === null ? ["rank", "player"].includes(title) : now === "descending"; // numbers: highest first
@@ -247,13 +252,14 @@
     });
     return head;
   });
-  heads[0].setAttribute("aria-sort", "ascending");
+  if (run.learned) heads[0].setAttribute("aria-sort", "ascending");
   byId("players").append(element("thead", {}, element("tr", {}, ...heads)), body);
   fill();
   byId("find").addEventListener("input", fill);
   const listed = [];
   if (players.name.length < run.n_players) listed.push(`The first ${players.name.length.toLocaleString("en")} of ${run.n_players.toLocaleString("en")} players are listed.`);
-  if (players.names_are_cut) listed.push("Long names are cut.");
+  if (!exact && run.learned) listed.push("Low and high are the ends of the 95% interval (1.96 standard errors).");
+  if (players.names_are_cut) listed.push("Long names are shortened.");
   byId("listed").textContent = listed.join(" ");
   byId("copy").addEventListener("click", async () => {
     const cells = wanted().map((i) => columns.map(([, get]) => String(get(i) ?? "").replace(/\s+/g, " ")).join("\t"));
