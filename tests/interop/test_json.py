@@ -1,4 +1,4 @@
-"""Saved results: loaded to the last bit, and files of another kind are refused."""
+"""Saved results: loaded to the last bit, and other files are refused."""
 
 import dataclasses
 import json
@@ -65,9 +65,9 @@ def test_files_of_another_kind_are_refused(estimated, tmp_path):
     content = json.loads(path.read_text(encoding="utf-8"))
     wrong = {
         "cannot be read as JSON": "{",
-        "which is of another kind": json.dumps([1, 2]),
-        "of another kind": json.dumps({"format": "other"}),
-        "version 2, and this topshap reads version 1": json.dumps(content | {"version": 2}),
+        "which is not a saved result": json.dumps([1, 2]),
+        "not a saved result": json.dumps({"format": "other"}),
+        "version 2; this version of topshap reads version 1": json.dumps(content | {"version": 2}),
         "'speed'": json.dumps(content | {"speed": 1}),
         "'estimates'": json.dumps({name: part for name, part in content.items() if name != "estimates"}),
         "could not convert": json.dumps(content | {"estimates": ["many"]}),

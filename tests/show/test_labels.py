@@ -8,7 +8,7 @@ from topshap.show.labels import around_border, shorten, shorten_all, shown_ranks
 
 
 @given(n=st.integers(1, 300), most=st.integers(4, 60), data=st.data())
-def test_no_more_than_asked_for_and_always_both_sides_of_the_border(n, most, data):
+def test_shown_ranks_respect_the_maximum_and_include_both_sides_of_the_border(n, most, data):
     k = data.draw(st.integers(1, n))
     for ranks in (shown_ranks(n, k, most), around_border(n, k, most)):
         assert len(ranks) == min(n, most)
@@ -20,13 +20,13 @@ def test_no_more_than_asked_for_and_always_both_sides_of_the_border(n, most, dat
 
 
 @given(name=st.text(max_size=80), length=st.integers(5, 40))
-def test_a_cut_name_is_one_line_of_at_most_the_length(name, length):
+def test_a_shortened_name_is_one_line_within_the_length(name, length):
     cut = shorten(name, length)
     assert 0 < len(cut) <= max(length, len("(no name)"))
     assert "\n" not in cut
 
 
-def test_a_cut_name_keeps_its_end_which_tells_names_apart():
+def test_a_shortened_name_keeps_its_end():
     assert shorten("mean concave points of the cell (worst)", 20).endswith("worst)")
     assert shorten("short", 20) == "short"
 
@@ -40,7 +40,7 @@ def test_names_shown_together_stay_different():
 
 
 @given(names=st.lists(st.text(max_size=60), max_size=12), length=st.integers(9, 40))
-def test_names_are_cut_to_the_length_whatever_they_are(names, length):
+def test_any_names_are_shortened_to_the_length(names, length):
     cut = shorten_all(names, length)
     assert len(cut) == len(names)
     assert all(0 < len(name) <= length for name in cut)

@@ -25,7 +25,7 @@ def test_the_leaderboard_is_in_order_with_the_top_k_dark(found, n):
     assert max(darkness[:4]) < 0.5 < min(darkness[4:])
 
 
-def test_the_leaderboard_says_how_many_are_left_out_and_how_likely_everyone_is(found):
+def test_the_leaderboard_shows_hidden_players_and_inclusion_probabilities(found):
     top = found(n=1000, k=100, budget=3000, algorithm="greedy-cmcs")
     written = texts(show.leaderboard(top, most=24))
     assert "P(in top 100)" in written
@@ -33,14 +33,14 @@ def test_the_leaderboard_says_how_many_are_left_out_and_how_likely_everyone_is(f
     assert sum(text.endswith("%") for text in written) == 24
 
 
-def test_an_exact_leaderboard_has_no_intervals_and_no_chances(found):
+def test_an_exact_leaderboard_has_no_intervals_and_no_probabilities(found):
     ax = show.leaderboard(found(n=3, k=1, budget=8))
     assert ax.get_xlabel() == "Shapley value"
     assert not ax.collections
     assert not texts(ax)
 
 
-def test_names_are_shown_as_they_are_and_cut_when_long(found):
+def test_names_are_shown_literally_and_shortened_when_long(found):
     ax = found().plot(most=14)
     ax.figure.canvas.draw()
     labels = [label.get_text() for label in ax.get_yticklabels()]

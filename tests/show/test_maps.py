@@ -57,7 +57,7 @@ def test_the_figure_of_a_text_map_is_as_high_as_its_text(n_words):
 
 
 @pytest.mark.parametrize("shape", [(40, 60), (40, 60, 3)])
-def test_an_image_map_fades_what_is_not_in_the_top_k(shape):
+def test_an_image_map_fades_regions_outside_the_top_k(shape):
     top = topshap.identify(topshap.games.AdditiveGame([0.1, 3.0, 0.0, 1.0]), k=2)
     segments = np.where(np.arange(60) < 30, 0, 1)[None, :] + np.where(np.arange(40) < 20, 0, 2)[:, None]
     veil = show.image_map(top, np.zeros(shape), segments).images[1].get_array()
@@ -74,7 +74,7 @@ def test_an_image_map_frames_regions_along_the_edges_of_their_pixels():
     assert drawn == {frozenset(side) for side in sides} | {frozenset(end[::-1] for end in side) for side in sides}
 
 
-def test_a_rank_stands_inside_its_region():
+def test_a_rank_is_written_inside_its_region():
     ring = np.zeros((5, 5), dtype=int)
     ring[1:4, 1:4] = 1
     top = topshap.identify(topshap.games.AdditiveGame([2.0, 1.0]), k=2)

@@ -43,7 +43,7 @@ def test_every_plot_draws_every_result_without_a_warning(found, plot, case):
         (lambda top: show.curves([1, 2], {}), "'errors' parameter of curves"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_by_name(found, call, message):
+def test_invalid_arguments_of_plots_are_refused_by_name(found, call, message):
     with pytest.raises(topshap.ParameterError, match=message):
         call(found())
 

@@ -11,7 +11,7 @@ GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5],
 
 
 @pytest.mark.parametrize("ends", [{"budget": 300}, {"epsilon": 0.3}, {"stop": topshap.stopping.TimeLimit(1e-9)}])
-def test_the_bar_is_full_in_the_end_and_shows_what_was_spent(capsys, ends):
+def test_the_bar_ends_full_and_shows_the_cost(capsys, ends):
     top = topshap.identify(GAME, k=2, progress=True, random_state=0, **ends)
     last = capsys.readouterr().err.split("\r")[-1]
     assert "100%" in last
@@ -76,7 +76,7 @@ def test_the_bar_never_goes_back(capsys):
             assert percent in last_line(capsys)
 
 
-def test_the_bar_is_not_drawn_more_often_than_anybody_can_see(capsys):
+def test_the_drawing_rate_of_the_bar_is_limited(capsys):
     race = HesitantRace(0.5, 0.6)
     with progress_bar(race, clock=Clock()) as bar:
         for _ in range(1000):
@@ -85,7 +85,7 @@ def test_the_bar_is_not_drawn_more_often_than_anybody_can_see(capsys):
     assert race.steps == [0.6]  # once in the end
 
 
-def test_the_bar_says_how_long_it_may_still_take(capsys):
+def test_the_bar_shows_the_time_left(capsys):
     clock, race = Clock(), HesitantRace(0.25, 0.25)
     with progress_bar(race, clock=clock) as bar:
         clock.now = 60.0
@@ -93,7 +93,7 @@ def test_the_bar_says_how_long_it_may_still_take(capsys):
     assert "3:00 left" in last_line(capsys)
 
 
-def test_what_was_known_before_does_not_make_the_rest_seem_quick(capsys):
+def test_the_time_left_ignores_values_from_a_store(capsys):
     clock = Clock()
     race = topshap.Race(12, 2, budget=100, algorithm="approshapley", random_state=0)
     race.tell(GAME(race.ask()))
@@ -120,7 +120,7 @@ def test_the_bar_moves_within_a_batch(capsys):
             assert shown[:2] + "%" in line
 
 
-def test_a_game_that_is_evaluated_in_batches_moves_the_bar_as_values_arrive(capsys, monkeypatch):
+def test_the_bar_moves_as_the_values_of_a_batch_arrive(capsys, monkeypatch):
     monkeypatch.setattr("topshap.show.progress_view.SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr("topshap.show.progress_view.SHARE", float("inf"))
     oracle = topshap.Oracle(GAME, batch_size=7)
@@ -129,7 +129,7 @@ def test_a_game_that_is_evaluated_in_batches_moves_the_bar_as_values_arrive(caps
     assert sum("evaluations" in line for line in lines) > 60 // 7
 
 
-def test_a_run_that_is_interrupted_shows_how_far_it_came(capsys):
+def test_the_bar_of_an_interrupted_run_shows_its_cost(capsys):
     topshap.identify(GAME, k=2, budget=300, progress=True, callback=lambda race: race.evaluations > 50, random_state=0)
     last = last_line(capsys)
     assert "of 300 evaluations" in last
@@ -142,6 +142,6 @@ def test_a_missing_tqdm_is_named_with_the_extra_to_install_before_anything_is_sp
         topshap.identify(lambda coalitions: pytest.fail("called"), 4, k=2, progress=True)
 
 
-def test_where_calls_are_counted_the_bar_counts_calls(capsys):
+def test_the_bar_counts_calls_if_the_budget_does(capsys):
     topshap.identify(GAME, k=2, budget=1200, counting="calls", algorithm="cmcs", progress=True, random_state=0)
     assert "1,200 of 1,200 calls" in last_line(capsys)

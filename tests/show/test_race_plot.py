@@ -11,7 +11,7 @@ from topshap.show.race_plot import spread, within
 from topshap.show.style import INSIDE
 
 
-def test_the_race_ends_where_the_result_is(found):
+def test_the_race_ends_at_the_estimates_of_the_result(found):
     top = found(n=30, k=3, budget=2000)
     ax = show.race(top, most=8)
     ends = sorted(line.get_ydata()[-1] for line in ax.lines if len(line.get_ydata()) > 2)
@@ -27,7 +27,7 @@ def test_a_race_without_a_history_is_refused(found):
         show.race(replace(found(), history=None))
 
 
-def test_labels_are_spread_until_they_do_not_touch():
+def test_labels_are_spread_without_overlap():
     places = np.array([3.0, 1.0, 1.05, 1.1, 3.02])
     apart = spread(places, 0.5)
     assert np.diff(np.sort(apart)).min() >= 0.5 - 1e-12

@@ -69,7 +69,7 @@ def test_the_file_is_small_and_stands_alone(tmp_path, found, n, options, limit):
     assert page.tags.count("script") == 2
 
 
-def test_what_users_write_is_shown_as_text(found):
+def test_names_and_titles_are_escaped(found):
     hostile = "</script><script>alert(1)</script><!-- \u2028 \ud800 ]]>"
     names = [hostile, '" onmouseover="alert(1)', "<img src=x onerror=alert(1)>", "&lt;b&gt;", "\x00"]
     top = found(n=5, k=2, budget=20, player_names=names)
@@ -82,7 +82,7 @@ def test_what_users_write_is_shown_as_text(found):
     assert data_of(text)["players"]["name"][0] == names[top.ranking[0]].replace("\ud800", "?")
 
 
-def test_the_json_inside_says_what_the_result_says(found):
+def test_the_embedded_json_agrees_with_the_result(found):
     top = found(n=20, k=3, budget=300)
     data = data_of(render(top, title="Who?", game="a game"))
     assert (data["title"], data["run"]["game"]) == ("Who?", "a game")
@@ -114,7 +114,7 @@ def test_the_order_at_each_moment_is_in_the_data(found, rank_by):
         assert (np.diff(rank_key(estimates[order, moment], rank_by)) <= 0.0).all()
 
 
-def test_the_page_says_what_was_run_and_what_is_promised(found):
+def test_the_page_shows_the_settings_and_the_promise(found):
     top = found(n=14, k=4, budget=300, epsilon=0.01, algorithm="cmcs@k", value_range=(-100.0, 100.0))
     written = " ".join(Page(render(top, game="the price of a flat")).text)
     for words in ("the price of a flat", "cmcs@k", "Seed 7", "epsilon = 0.01", "-100 to 100", "numpy", top.promise):
@@ -154,7 +154,7 @@ def test_a_seed_is_kept_only_if_it_is_a_number(found):
 @pytest.mark.parametrize(
     "case", [{"n": 3, "k": 1, "budget": 8}, {"n": 1, "k": 1, "budget": 2}, {"n": 14, "budget": 20}]
 )
-def test_odd_results_have_a_report_too(found, case):
+def test_degenerate_results_have_a_report(found, case):
     text = render(found(**case))
     Page(text)
     assert data_of(text)["race"] is None
@@ -164,7 +164,7 @@ def test_a_result_without_a_history_has_a_report_without_a_race(found):
     assert data_of(render(replace(found(), history=None)))["race"] is None
 
 
-def test_more_players_than_are_listed_are_said_to_be_there(found):
+def test_the_data_say_how_many_players_there_are_beyond_those_listed(found):
     data = data_of(render(found(n=LISTED + 500, k=5, budget=4000)))
     assert len(data["players"]["name"]) == LISTED
     assert data["run"]["n_players"] == LISTED + 500

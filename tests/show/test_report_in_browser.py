@@ -66,7 +66,8 @@ CASES = {
     "14-players": RACE,
     "1000-players": {"n": 1000, "k": 20, "budget": 20_000, "algorithm": "greedy-cmcs"},
     "exact": {"n": 3, "k": 1, "budget": 8},
-    "nothing-known": {"n": 14, "k": 2, "budget": 20},
+    "errors-unknown": {"n": 14, "k": 2, "budget": 20},
+    "nothing-learned": {"n": 14, "k": 2, "budget": 2},
     "tiny-numbers": {"n": 14, "k": 4, "budget": 300, "scale": 1e-9},
     "ties": {"n": 20, "k": 6, "budget": 600, "algorithm": "odd-gp", "useful": 4},
 }
@@ -75,12 +76,13 @@ CASES = {
 @pytest.mark.parametrize("width", [1000, 390, 360])
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_it_loads_without_complaints_and_fits_the_window(opened, case, dark, width):
+def test_it_loads_without_errors_and_fits_the_window(opened, case, dark, width):
     top, window = opened(width=width, dark=dark, **CASES[case])
     window.keep(f"{case}-{width}{'-dark' if dark else ''}")
     assert window.messages() == []
     assert window.run("return document.documentElement.scrollWidth") <= width
     assert len(window.all("#players tbody tr")) == top.n_players
+    assert (len(window.all("#players tbody tr.ts-in")) == top.k) == (case != "nothing-learned")
     outside = "return [...document.querySelectorAll('#board *, #chart text')].filter("
     outside += "e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.textContent)"
     assert window.run(outside) == []
@@ -123,7 +125,7 @@ def test_the_slider_moves_through_the_race_by_keyboard(opened):
 
 
 @pytest.mark.parametrize(("rank_by", "merit", "borders"), [("value", float, 1), ("magnitude", abs, 2)])
-def test_the_standing_is_in_the_order_of_its_moment(opened, rank_by, merit, borders):
+def test_the_ranking_is_sorted_at_each_moment(opened, rank_by, merit, borders):
     _, window = opened(**(RACE | {"algorithm": "cmcs"}), rank_by=rank_by)
     assert len(window.all("#chart .border")) == borders
     for moment in (0, 5, 10_000):
@@ -146,8 +148,9 @@ def test_the_first_ranking_is_laid_out_without_animation(opened):
     assert window.run(style) == "0.25s"  # later movements are animated
 
 
-def test_the_ranking_rounds_as_the_leaderboard_does(opened):
-    _, window = opened(**CASES["ties"])
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e4])
+def test_the_ranking_rounds_as_the_leaderboard_does(opened, scale):
+    _, window = opened(**CASES["ties"], scale=scale)
     standing = window.texts("#standing .ts-value")
     assert standing.count("0") == 8
     assert standing == window.texts("#board .ts-value")[:12]
@@ -212,7 +215,7 @@ def test_details_are_shown_on_hover_and_by_keyboard(opened):
     assert not tip.is_displayed()
 
 
-def test_everything_that_does_something_is_reached_by_keyboard(opened):
+def test_all_controls_are_reached_by_keyboard(opened):
     from selenium.webdriver.common.keys import Keys
 
     _, window = opened()

@@ -54,14 +54,14 @@ def test_the_last_frame_is_the_result():
     assert "left" in frames[0]
 
 
-def test_how_much_is_done_never_goes_back():
+def test_the_completion_never_goes_back():
     _, frames = run(terminal(), epsilon=0.5)
     done = [int(found.group(1)) for frame in frames if (found := re.search(r"(\d+)%, .* left", frame))]
     assert len(done) > 2
     assert done == sorted(done)
 
 
-def test_it_is_not_drawn_more_often_than_anybody_can_see():
+def test_the_drawing_rate_is_limited():
     _, seldom = run(terminal(), seconds=0.001, budget=800)
     _, often = run(terminal(), seconds=0.2, budget=800)
     assert 5 * len(seldom) < len(often)
@@ -73,7 +73,7 @@ def test_a_thousand_players_fit_the_screen():
     assert "more" in frames[-1]
 
 
-def test_names_are_shown_as_they_are_and_move_no_cursor():
+def test_names_are_shown_literally_without_control_characters():
     names = ["[bold red]", "\x1b[2J", *(f"p{i}" for i in range(10))]
     _, frames = run(terminal(), names=names)
     assert "[bold red]" in frames[-1]
@@ -91,7 +91,7 @@ def test_values_that_arrive_one_by_one_count_at_once():
     assert "after 7 of 800 evaluations" in console.file.getvalue()
 
 
-def test_values_that_were_known_before_do_not_count_as_fast():
+def test_the_speed_ignores_values_from_a_store():
     console, clock = terminal(), Clock()
     with live_leaderboard(topshap.Race(12, 3, budget=800, random_state=0), console=console, clock=clock) as shown:
         shown.arrived(400, fresh=False)
@@ -102,7 +102,7 @@ def test_values_that_were_known_before_do_not_count_as_fast():
     assert "after 420 of 800 evaluations · 2/s" in console.file.getvalue()
 
 
-def test_of_a_race_that_knows_nothing_only_what_was_spent_is_drawn():
+def test_a_race_without_values_shows_only_its_cost():
     console = terminal()
     with live_leaderboard(topshap.Race(12, 3, random_state=0), console=console) as shown:
         shown.arrived(1)
@@ -110,7 +110,7 @@ def test_of_a_race_that_knows_nothing_only_what_was_spent_is_drawn():
     assert "estimate" not in console.file.getvalue()
 
 
-def test_an_interrupted_race_is_drawn_as_it_stands():
+def test_an_interrupted_race_shows_its_current_state():
     console = terminal()
     race = topshap.Race(12, 3, budget=800, random_state=0)
 
@@ -135,7 +135,7 @@ def test_a_terminal_without_unicode_gets_plain_characters():
     assert "●" not in console.file.getvalue()
 
 
-def test_where_there_is_no_terminal_it_is_the_plain_bar(capsys):
+def test_without_a_terminal_it_is_the_plain_bar(capsys):
     race = topshap.Race(12, 3, budget=200, random_state=0)
     with live_leaderboard(race):
         pass
@@ -148,7 +148,7 @@ def test_a_missing_rich_is_named_with_the_extra_to_install(monkeypatch):
         live_leaderboard(topshap.Race(12, 3)).__enter__()
 
 
-def test_bars_hold_the_estimate_within_the_interval_on_a_common_scale():
+def test_bars_show_estimate_and_interval_on_a_common_scale():
     row = {"rank": 1, "player": 0, "name": "a", "label": "a", "std_error": 1.0, "inclusion": 0.5}
     rows = [
         Row(estimate=x, half_width=half, hidden=0, in_top=True, tied=False, **row)

@@ -78,10 +78,12 @@ def load(path: str | os.PathLike[str]) -> TopK:
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ParameterError(f"{must_be} Got {str(path)!r}, which cannot be read as JSON.") from error
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise ParameterError(f"{must_be} Got {str(path)!r}, which is of another kind.")
+        raise ParameterError(f"{must_be} Got {str(path)!r}, which is not a saved result.")
     version = content.pop("version", None)
     if version != VERSION:
-        raise ParameterError(f"{must_be} Got one of version {version!r}, and this topshap reads version {VERSION}.")
+        raise ParameterError(
+            f"{must_be} Got a file of version {version!r}; this version of topshap reads version {VERSION}."
+        )
     try:
         top: TopK = _read_fields(TopK, content)
         _check_shapes(top)

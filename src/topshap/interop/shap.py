@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @front_door
 def to_shap(top: TopK, data: Any = None) -> Any:
-    """Return a result as a ``shap.Explanation``, with intervals of 95% as its bounds."""
+    """Return a result as a ``shap.Explanation``, with 95% intervals as its bounds."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
     cells = _cells(data, top.n_players)
     low, high = top.interval().T

@@ -7,9 +7,15 @@
   const width = run.interval_width;
   const exact = run.stopped === "exact";
   const number = (x, digits = 4) => (x === null ? "?" : String(Number(x.toPrecision(digits))));
+  const short = (x, digits = 4) => { // as Python writes a number with "g"
+    if (x === null) return "?";
+    const [head, power] = x.toExponential(digits - 1).split("e");
+    if (x === 0 || (power >= -4 && power < digits)) return String(Number(x.toPrecision(digits)));
+    return `${Number(head)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  };
   const small = run.negligible;
   const negligible = (x, error) => Math.abs(x) <= small.rounding || (Math.abs(x) <= small.small && Math.abs(x) <= small.of_error * width * error);
-  const estimate = (x, error, digits) => (x !== null && negligible(x, error ?? 0) ? "0" : number(x, digits));
+  const estimate = (x, error, digits) => (x !== null && negligible(x, error ?? 0) ? "0" : short(x, digits));
   const percent = (p) => (p === null ? "?" : p > 0.99 ? ">99%" : p < 0.01 ? "<1%" : Math.round(100 * p) + "%");
   const side = (rank) => (run.learned && rank < run.k ? "ts-in" : "ts-out");
   const element = (tag, attributes = {}, ...children) => {
@@ -221,9 +227,9 @@
   ];
   if (run.learned) columns.unshift(["rank", (i) => i + 1, (x) => String(x)]);
   if (!exact && run.learned) {
-    columns.push(["std. error", (i) => players.std_error[i], (x) => number(x, 3)],
-      ["low", (i) => (half(i) === null ? null : players.estimate[i] - half(i)), (x) => number(x)],
-      ["high", (i) => (half(i) === null ? null : players.estimate[i] + half(i)), (x) => number(x)],
+    columns.push(["std. error", (i) => players.std_error[i], (x) => short(x, 3)],
+      ["low", (i) => (half(i) === null ? null : players.estimate[i] - half(i)), (x) => short(x)],
+      ["high", (i) => (half(i) === null ? null : players.estimate[i] + half(i)), (x) => short(x)],
       [`P(top ${run.k})`, (i) => players.p_top_k[i], (p) => percent(p)]);
   }
   const body = element("tbody");
