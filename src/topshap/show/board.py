@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from topshap.statistics.ranking import probability_before, rank_key, rank_signs
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
-    from topshap.core.standing import Standing
     from topshap.core.typing import Matrix, Players, Values
 
 LEVEL = 0.95
@@ -24,11 +23,19 @@ INTERVAL_NOTE = "± is the 95% interval (1.96 standard errors)"
 """The explanation of the numbers after the estimates."""
 
 
-def has_learned(found: TopK | Standing) -> bool:
-    """Return whether anything distinguishes the players: different estimates, or a known standard error."""
-    estimates = found.estimates
-    differ = float(np.ptp(estimates)) > 1e-12 * float(np.abs(estimates).max())
-    return differ or bool(np.isfinite(found.std_errors).any())
+def has_learned(found: TopK | Race) -> bool:
+    """Return whether anything distinguishes the players: different estimates, a known standard error, or exact values.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
+    >>> has_learned(topshap.identify(game, k=1, budget=2)), has_learned(topshap.identify(game, k=1))
+    (False, True)
+    """
+    state: Any = getattr(found, "standing", found)  # a race has its estimates in its standing
+    differ = float(np.ptp(state.estimates)) > 1e-12 * float(np.abs(state.estimates).max())
+    return differ or found.stopped == "exact" or bool(np.isfinite(state.std_errors).any())
 
 
 def probability_ahead(top: TopK, players: Players) -> Matrix:
@@ -50,7 +57,7 @@ def tied_at_border(top: TopK) -> Players:
     """
     exact = top.stopped == "exact"
     nobody = top.ranking[:0]
-    if top.k == top.n_players or not (exact or has_learned(top)):
+    if top.k == top.n_players or not has_learned(top):
         return nobody
     keys, signs = rank_key(top.estimates, top.rank_by), rank_signs(top.estimates, top.rank_by)
     last = top.ranking[top.k - 1]
@@ -136,7 +143,7 @@ class Leaderboard:
             ranking=top.ranking,
             estimates=top.estimates,
             std_errors=top.std_errors,
-            learned=top.stopped == "exact" or has_learned(top),
+            learned=has_learned(top),
             tied=tied_at_border(top),
             inclusion=top.inclusion if with_inclusion and top.stopped != "exact" else None,
             label_length=label_length,
@@ -153,7 +160,7 @@ class Leaderboard:
             ranking=standing.ranking(resolution=1e-12),
             estimates=standing.estimates,
             std_errors=standing.std_errors,
-            learned=race.stopped == "exact" or has_learned(standing),
+            learned=has_learned(race),
         )
 
     @classmethod

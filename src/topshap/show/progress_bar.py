@@ -67,7 +67,7 @@ class ProgressBar(ProgressView):
             standing = race.standing
         except RaceError:  # the race has not started
             return ""
-        if race.stopped != "exact" and not has_learned(standing):
+        if not has_learned(race):
             return ""
         players = standing.ranking(resolution=1e-12)[: race.k].tolist()
         names = [name_of(race, player)[:_NAME_LENGTH] for player in players]

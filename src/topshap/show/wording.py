@@ -67,7 +67,7 @@ def board_note(top: TopK) -> str:
     'Bars are Shapley values. The dashed line is the border of the top 2.'
     """
     exact = top.stopped == "exact"
-    if not exact and not has_learned(top):
+    if not has_learned(top):
         return ""
     bars = "Shapley values" if exact else "estimated Shapley values"
     intervals = not exact and np.isfinite(top.std_errors).any()

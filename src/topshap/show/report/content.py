@@ -34,8 +34,9 @@ PAIRED = 12
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
     """Return the data as plain lists and numbers of six digits, with None for unknown numbers."""
     ranks = np.arange(min(top.n_players, LISTED))
-    learned = top.stopped == "exact" or has_learned(top)
-    players = top.ranking[ranks] if learned else ranks  # in the order of the game as long as a ranking is arbitrary
+    players = (
+        top.ranking[ranks] if has_learned(top) else ranks
+    )  # in the order of the game as long as a ranking is arbitrary
     names, cut = _names(top, players)
     return {
         "format": "topshap.report",
@@ -152,7 +153,7 @@ def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any
         "confidence": None if np.isnan(top.confidence) else top.confidence,
         "value_range": None if top.value_range is None else list(top.value_range),
         **{name: getattr(top, name) for name in asked_for + found},
-        "learned": top.stopped == "exact" or has_learned(top),
+        "learned": has_learned(top),
         "negligible": {"rounding": ROUNDING * scale, "small": SMALL * scale, "of_error": OF_ERROR},
         "interval_level": LEVEL,
         "interval_width": two_sided_quantile(1.0 - LEVEL),
