@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -215,7 +216,7 @@ def test_groups_count_and_names_do_not():
     assert game() == game(feature_names=["a", "b", "c", "d"])
 
 
-def test_a_game_may_be_named_by_the_user():
+def test_a_function_may_be_named_by_the_user():
     lock = threading.Lock()
 
     def score(texts):
@@ -223,8 +224,134 @@ def test_a_game_may_be_named_by_the_user():
             return [len(text) for text in texts]
 
     assert games.TextGame(score, "to be").fingerprint is None
-    assert games.TextGame(score, "to be", fingerprint="lengths, v1").fingerprint == "lengths, v1"
-    assert games.per_coalition(score, 2, fingerprint="mine").fingerprint == "mine"
+    named = games.TextGame(score, "to be", fingerprint="lengths, v1").fingerprint
+    assert re.fullmatch("lengths, v1:[0-9a-f]{64}", named)
+    assert named == games.TextGame(score, "to be", fingerprint="lengths, v1").fingerprint
+    assert re.fullmatch("mine:[0-9a-f]{64}", games.per_coalition(score, 2, fingerprint="mine").fingerprint)
     for wrong in ("", 3):
         with pytest.raises(ParameterError, match="'fingerprint' parameter of TextGame must be a text that names"):
             games.TextGame(score, "to be", fingerprint=wrong)
+
+
+class Opaque:
+    """A function or a model that cannot be fingerprinted."""
+
+    fingerprint = None
+    classes_ = np.array([0, 1])
+
+    def __call__(self, *inputs):
+        return 0.0 if len(inputs) == 3 else np.zeros(len(inputs[0]))
+
+
+class OpaqueClassifier(KNeighborsClassifier):
+    """An estimator that cannot be fingerprinted."""
+
+    fingerprint = None
+
+
+DATA = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [2.0, 1.0, 1.0], [3.0, 0.0, 4.0], [5.0, 2.0, 3.0], [4.0, 2.0, 0.0]])
+LABELS = np.array([0, 1, 0, 1, 0, 1])
+MODELS = [KNeighborsClassifier(n).fit(DATA, LABELS) for n in (1, 2)]
+
+
+def text(text=("to", "be", "or"), **options):
+    return games.TextGame(Opaque(), text, fingerprint="v1", **options)
+
+
+def image(image=np.eye(4), segments=np.arange(16).reshape(4, 4) // 4, **options):
+    return games.ImageGame(Opaque(), image, segments=segments, fingerprint="v1", **{"fill": 0.0} | options)
+
+
+def prediction(x=DATA[0], background=DATA, predict=Opaque(), **options):
+    return games.PredictionGame(predict, x, background, fingerprint="v1", **options)
+
+
+def retraining(X=DATA, y=LABELS, neighbours=1, **options):
+    return games.RetrainingGame(OpaqueClassifier(neighbours), X, y, fingerprint="v1", **{"cv": 2} | options)
+
+
+def data(X=DATA, y=LABELS, X_test=DATA, y_test=LABELS, **options):
+    return games.DataGame(OpaqueClassifier(1), X, y, X_test, y_test, fingerprint="v1", **options)
+
+
+def ensemble(members=MODELS, X=DATA, y=LABELS, **options):
+    return games.EnsembleGame(members, X, y, scoring=Opaque(), fingerprint="v1", **options)
+
+
+def unsupervised(X=DATA, **options):
+    return games.UnsupervisedGame(X, fingerprint="v1", **options)
+
+
+def per_coalition(n_players=3, **options):
+    return games.per_coalition(Opaque(), n_players, **{"fingerprint": "v1"} | options)
+
+
+NAMED = {
+    text: [
+        {"text": ("to", "be", "not")},
+        {"text": ("to", "be", "or", "not")},
+        {"always": [2]},
+        {"groups": {"both": [0, 1]}},
+        {"groups": {"both": [1, 2]}},
+        {"mask": "_"},
+        {"separator": " "},
+    ],
+    image: [
+        {"image": np.eye(4) + 1.0},
+        {"segments": np.arange(16).reshape(4, 4) % 4},
+        {"fill": 1.0},
+        {"groups": {"both": [0, 1]}},
+        {"always": [0]},
+    ],
+    prediction: [
+        {"x": DATA[1]},
+        {"background": DATA[:4]},
+        {"imputer": "marginal"},
+        {"imputer": "conditional"},
+        {"groups": {"both": [0, 1]}},
+        {"output": 0},
+        {"categorical": [0]},
+    ],
+    retraining: [
+        {"X": DATA + 1.0},
+        {"y": 1 - LABELS},
+        {"cv": 3},
+        {"scoring": "f1"},
+        {"random_state": 1},
+        {"always": [0]},
+        {"groups": {"both": [0, 1]}},
+    ],
+    data: [
+        {"X": DATA + 1.0},
+        {"y": 1 - LABELS},
+        {"X_test": DATA[::-1]},
+        {"y_test": 1 - LABELS},
+        {"min_points": 2},
+        {"scoring": "f1"},
+        {"random_state": 1},
+        {"always": [0]},
+    ],
+    ensemble: [{"members": MODELS[::-1]}, {"X": DATA[::-1]}, {"y": 1 - LABELS}, {"always": [0]}],
+    unsupervised: [{"X": DATA[:5]}, {"method": "discrete"}, {"shrinkage": 0.5}, {"always": [0]}],
+    per_coalition: [{"n_players": 4}, {"player_names": ["a", "b", "c"]}, {"fingerprint": "v2"}],
+}
+
+
+@pytest.mark.parametrize("make", NAMED, ids=lambda make: make.__name__)
+def test_a_name_stands_for_the_function_only(make):
+    """Documents, data, options and players count as in a game without a name."""
+    fingerprints = [make().fingerprint, *(make(**change).fingerprint for change in NAMED[make])]
+    assert all(re.fullmatch("v[12]:[0-9a-f]{64}", fingerprint) for fingerprint in fingerprints)
+    assert len(set(fingerprints)) == len(fingerprints)
+    assert make().fingerprint == fingerprints[0]
+
+
+def test_a_named_function_may_change():
+    first = retraining(neighbours=1).fingerprint
+    assert first == retraining(neighbours=2).fingerprint
+    assert first == games.RetrainingGame(LogisticRegression(), DATA, LABELS, cv=2, fingerprint="v1").fingerprint
+
+
+def test_a_part_that_cannot_be_fingerprinted_is_named_too():
+    first, again, other = (retraining(scoring=Opaque(), cv=cv).fingerprint for cv in (2, 2, 3))
+    assert first == again != other

@@ -132,6 +132,64 @@ async def _await(values):
     return await values
 
 
+def test_a_dict_has_the_names_and_the_texts():
+    texts = {"doc a": "Paris is in France.", "doc b": "Bananas are yellow.", "question": "Where is Paris?"}
+    game = TextGame(length, texts, separator="\n", always=["question"])
+    assert game.player_names == ("doc a", "doc b")
+    assert game.pieces == list(texts.values())
+    assert game.text_of(np.array([True, False])) == "Paris is in France.\nWhere is Paris?"
+    assert TextGame(length, texts, always=["Where is Paris?"]).player_names == ("doc a", "doc b")
+    assert TextGame(length, texts, groups={"context": ["doc a", "doc b"]}).player_names == ("context", "question")
+    for wrong in ({}, {"doc a": 3}):
+        with pytest.raises(ParameterError, match="'text' parameter of TextGame must be a text, a list of texts, or a"):
+            TextGame(length, wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "calls_made"),
+    [({}, 1), ({"timeout": 60.0}, 1), ({"batch_size": 2}, 1), ({"n_jobs": 2}, 4)],  # two workers: one text each, then more
+    ids=str,
+)
+def test_a_score_of_all_texts_together_is_refused_at_the_first_answer(options, calls_made, tmp_path):
+    calls = tmp_path / "calls"
+
+    def score(texts):
+        with calls.open("a") as file:
+            file.write("x")
+        return float(sum(map(len, texts)))
+
+    oracle = topshap.Oracle(TextGame(score, "one three eleven a b c"), **options)
+    with pytest.raises(GameError, match=r"must return one number per text, \d+ here. Got float64 of shape \(\)"):
+        topshap.identify(oracle, k=2, budget=40, random_state=0)
+    assert len(calls.read_text()) == calls_made
+
+
+def test_an_asynchronous_score_of_all_texts_together_is_refused_at_the_first_answer():
+    calls = []
+
+    async def score(texts):
+        calls.append(texts)
+        return 1.0
+
+    oracle = topshap.Oracle(TextGame(score, "one three eleven a b c"), batch_size=10)
+    with pytest.raises(GameError, match="must return one number per text"):
+        asyncio.run(topshap.aidentify(oracle, k=2, budget=40, concurrency=1, random_state=0))
+    assert len(calls) == 1
+
+
+def test_no_further_batch_is_scored_after_an_answer_of_the_wrong_shape():
+    calls = []
+
+    def score(texts):
+        calls.append(texts)
+        return 1.0
+
+    game = TextGame(score, "to be or", batch_size=2)
+    with pytest.raises(GameError, match="one number per text, 2 here"):
+        game(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], dtype=bool))
+    assert len(calls) == 1
+
+
 def test_scores_that_do_not_fit_are_refused():
     for score in (lambda texts: [1.0], lambda texts: ["good"] * len(texts)):
         with pytest.raises(GameError, match=r"one number per text, 2 here. Got"):
@@ -142,8 +200,8 @@ def test_scores_that_do_not_fit_are_refused():
     ("options", "message"),
     [
         ({"text": "  "}, "'text' .* at least one word"),
-        ({"text": []}, "'text' .* a text or a list of texts"),
-        ({"text": [1, 2]}, "'text' .* a text or a list of texts"),
+        ({"text": []}, "'text' .* a text, a list of texts, or a dict"),
+        ({"text": [1, 2]}, "'text' .* a text, a list of texts, or a dict"),
         ({"unit": "letter"}, "'unit' .* 'word', 'sentence' or 'document'"),
         ({"mask": 3}, "'mask' .* a text"),
         ({"score": "good"}, "'score' .* a function from a list of texts"),

@@ -1,5 +1,8 @@
 """shapiq: results, games both ways, and its interface for topshap's algorithms."""
 
+import re
+import threading
+
 import numpy as np
 import pytest
 
@@ -35,10 +38,35 @@ def test_games_go_to_shapiq_and_back():
     np.testing.assert_array_equal(back(from_ids(np.arange(16), 4)), table)
     assert len(back.fingerprint) == 64
     assert back.fingerprint == from_shapiq(to_shapiq(game, normalize=False)).fingerprint
-    assert from_shapiq(theirs, fingerprint="mine").fingerprint == "mine"
     assert topshap.identify(theirs, k=1).players[0] == game.shapley_values().argmax()
     with pytest.raises(ParameterError, match="'game' parameter of from_shapiq must be a game of shapiq"):
         from_shapiq(3)
+
+
+class Squares(shapiq.Game):
+    """A shapiq game with data, and a function that cannot be fingerprinted."""
+
+    def __init__(self, weights):
+        self.weights = np.asarray(weights)
+        self.rng = np.random.default_rng(0)
+        self.lock = threading.Lock()
+        self.function = lambda rows: self.lock and (rows @ self.weights) ** 2
+        super().__init__(len(weights), normalize=False)
+
+    def value_function(self, coalitions):
+        self.rng.random()
+        return self.function(np.asarray(coalitions))
+
+
+def test_a_name_stands_for_the_functions_of_a_shapiq_game_only():
+    assert from_shapiq(Squares([1.0, 2.0])).fingerprint is None
+    game = from_shapiq(Squares([1.0, 2.0]), fingerprint="mine")
+    first = game.fingerprint
+    assert re.fullmatch("mine:[0-9a-f]{64}", first)
+    game(np.ones((1, 2), dtype=bool))
+    assert game.fingerprint == first == from_shapiq(Squares([1.0, 2.0]), fingerprint="mine").fingerprint
+    assert from_shapiq(Squares([1.0, 3.0]), fingerprint="mine").fingerprint != first
+    assert from_shapiq(Squares([1.0, 2.0]), fingerprint="other").fingerprint != first
 
 
 def test_shapiq_users_get_topshaps_algorithms(game):

@@ -44,6 +44,10 @@ class GameError(TopshapError, ValueError):
     """A game returned an invalid value: NaN, an infinity, the wrong shape, or not a number."""
 
 
+class AnswerShapeError(GameError):
+    """A game did not return one number per coalition. The reason is not a single coalition, so none is tried alone."""
+
+
 class RaceError(TopshapError, RuntimeError):
     """`Race.ask`, `Race.tell` and `Race.result` were called in an order that makes no sense."""
 

@@ -2,8 +2,9 @@
 
 A store of evaluations belongs to one game, which it recognises by the game's fingerprint. So a fingerprint must change
 whenever a value might, and no fingerprint is better than a wrong one: `fingerprint_of` returns None for a part that
-cannot be fingerprinted, such as a socket inside a model. In that case the user names the game: games with parts from
-the user have the option ``fingerprint``.
+cannot be fingerprinted, such as a socket inside a model. In that case the user names the function: games with a
+function or a model from the user have the option ``fingerprint``. The name stands for the function alone; documents,
+data, options and players are still hashed.
 
 The hash covers numbers, strings, arrays, frames, sets, and the state of every object that can be pickled, down to the
 arrays inside a fitted model. Functions and classes of installed packages are hashed by name and package version. Other
@@ -17,6 +18,7 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
+import re
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -60,10 +62,39 @@ def fingerprint_of(kind: str, **parts: Any) -> str | None:
     return digest.hexdigest()
 
 
+def named_fingerprint_of(kind: str, name: str, **parts: Any) -> str:
+    """Return the name that the user gave to the function of a game, and 64 hexadecimal digits for all other parts.
+
+    The name also stands for every other part that cannot be fingerprinted.
+
+    Examples
+    --------
+    >>> first, second = (named_fingerprint_of("text", "my-model-v1", text=text) for text in ("to be", "or not"))
+    >>> first[:12], len(first), first == second
+    ('my-model-v1:', 76, False)
+    """
+    digests = {key: fingerprint_of(kind, part=part) or name for key, part in parts.items()}
+    return f"{name}:{fingerprint_of(kind, name=name, **digests)}"
+
+
+def split_fingerprint(fingerprint: str) -> tuple[str | None, str]:
+    """Return the name in a fingerprint of `named_fingerprint_of`, None in any other, and the rest.
+
+    Examples
+    --------
+    >>> split_fingerprint("my-model-v1:" + 64 * "0")[0]
+    'my-model-v1'
+    >>> split_fingerprint("my-model-v1")
+    (None, 'my-model-v1')
+    """
+    name, _, digits = fingerprint.rpartition(":")
+    return (name, digits) if name and re.fullmatch("[0-9a-f]{64}", digits) else (None, fingerprint)
+
+
 def check_fingerprint(fingerprint: Any) -> str | None:
-    """Return the identifier that the user gave to a game, None if there is none."""
+    """Return the name that the user gave to the function of a game, None if there is none."""
     if fingerprint is not None and not (isinstance(fingerprint, str) and fingerprint):
-        refuse("fingerprint", fingerprint, must_be="a text that names this game and no other, or None")
+        refuse("fingerprint", fingerprint, must_be="a text that names this function and no other, or None")
     return fingerprint
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
@@ -89,8 +90,8 @@ async def _result(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -> Batc
     try:
         answer = await _with_retries(call, rows, policy)
     except Exception as error:  # noqa: BLE001 - reported with the coalition to blame
-        if len(rows) == 1:
-            return BatchResult(np.array([np.nan]), [Failure(0, error)])
+        if len(rows) == 1 or isinstance(error, AnswerShapeError):
+            return BatchResult(np.full(len(rows), np.nan), [Failure(0, error)])
         singles = [await _result(call, rows[i : i + 1], policy) for i in range(len(rows))]
         failures = [Failure(i, error) for i, single in enumerate(singles) for _, error in single.failures]
         return BatchResult(np.concatenate([single.values for single in singles]), failures)

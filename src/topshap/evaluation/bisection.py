@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.errors import AnswerShapeError
 from topshap.evaluation.call import MAX_HANGS, with_retries, with_timeout
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
@@ -19,7 +20,7 @@ def evaluate(game: Game, coalitions: Coalitions, policy: CallPolicy, failed: Exc
     """Return the values of as many coalitions as possible, and the failures of the others.
 
     The first call has all coalitions. If every attempt fails, the batch is bisected until the coalitions that fail
-    alone are found. After the first of these, the others get one attempt each, so that a game that is down is reported
+    alone are found, unless the answer has the wrong shape, which does not depend on a coalition. After the first of these, the others get one attempt each, so that a game that is down is reported
     soon. If a first attempt was made before, `failed` is its error.
 
     Examples
@@ -54,7 +55,7 @@ class _Evaluation:
         try:
             answer = self._call(rows, attempts, failed)
         except Exception as error:  # noqa: BLE001 - reported with the coalition to blame
-            if alone:
+            if alone or isinstance(error, AnswerShapeError):
                 self.hangs += isinstance(error, TimeoutError)
                 self.failures.append(Failure(start, error))
                 return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.coalitions import names_of
-from topshap.core.errors import EvaluationError
+from topshap.core.errors import AnswerShapeError, EvaluationError
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import error_for
 from topshap.evaluation.executors import Job, choose_executor
@@ -79,13 +79,19 @@ class PendingBatch:
             self.failures.append(Failure(row, killed))
 
     def take(self, rows: NDArray[np.intp], result: BatchResult) -> None:
-        """Take the result of some of the missing rows, and store its values."""
+        """Take the result of some of the missing rows, and store its values.
+
+        An answer of the wrong shape is an error at once, since that of any other coalition would have it too.
+        """
         places = self._known.missing[rows]
         self._known.values[places] = result.values
         self.failures += [Failure(int(rows[row]), error) for row, error in result.failures]
         arrived = places[~np.isnan(result.values)]
         self._add_to_store(arrived)
         self._report(len(arrived), fresh=True)
+        for _, error in result.failures:
+            if isinstance(error, AnswerShapeError):
+                raise error
 
     def store_arrived(self) -> None:
         """Store the values that have arrived but are not stored yet, as after an interruption within `take`."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topshap.core.errors import GameError
+from topshap.core.errors import AnswerShapeError, GameError
 from topshap.core.values import check_values
 
 if TYPE_CHECKING:
@@ -42,8 +42,11 @@ def split_valid(answer: Any, coalitions: Coalitions, player_names: tuple[str, ..
         return BatchResult(check_values(answer, coalitions, player_names), [])
     except GameError as error:
         values, whole = np.full(len(coalitions), np.nan), error
+    singles = _one_by_one(answer, len(coalitions))
+    if all(hasattr(single, "__len__") for single in singles):  # not one entry per coalition, or no entry is a number
+        whole = AnswerShapeError(str(whole))
     failures = []
-    for row, single in enumerate(_one_by_one(answer, len(coalitions))):
+    for row, single in enumerate(singles):
         try:
             values[row] = check_values([single], coalitions[row : row + 1], player_names)[0]
         except GameError as error:

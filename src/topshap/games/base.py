@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from topshap.core.coalitions import check_coalitions
-from topshap.core.fingerprints import check_fingerprint, fingerprint_of
+from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.validation import check_names, refuse
 
 if TYPE_CHECKING:
@@ -151,10 +151,12 @@ class GroupedGame(ABC):
 
     deterministic = True
     """Whether a coalition has the same value every time."""
+    _functions: ClassVar[tuple[str, ...]] = ()
+    """The names of the parts that a fingerprint given by the user stands for."""
 
     def __init__(self, groups: PlayerGroups, fingerprint: str | None) -> None:
         self._groups = groups
-        self._given_fingerprint = check_fingerprint(fingerprint)
+        self._function_name = check_fingerprint(fingerprint)
 
     @property
     def n_players(self) -> int:
@@ -174,9 +176,12 @@ class GroupedGame(ABC):
     @property
     def fingerprint(self) -> str | None:
         """An identifier of this game for stores, None if there is none; see `topshap.core.fingerprints`."""
-        if self._given_fingerprint is not None:
-            return self._given_fingerprint
-        return fingerprint_of(type(self).__name__, players=self._groups.player_of, **self._parts())
+        kind, parts = type(self).__name__, {"players": self._groups.player_of} | self._parts()
+        if self._function_name is None:
+            return fingerprint_of(kind, **parts)
+        others = {name: part for name, part in parts.items() if name not in self._functions}
+        others |= {"n_players": self.n_players} | self._options()
+        return named_fingerprint_of(kind, self._function_name, **others)
 
     def __call__(self, coalitions: Coalitions, /) -> Any:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
@@ -192,6 +197,10 @@ class GroupedGame(ABC):
     @abstractmethod
     def _parts(self) -> dict[str, Any]:
         """Return everything that the values depend on except the groups, for the fingerprint."""
+
+    def _options(self) -> dict[str, Any]:
+        """Return options that count even though they are part of a function that the user's fingerprint stands for."""
+        return {}
 
 
 def in_blocks(f: Callable[[Any], Any], rows: NDArray[Any], size: int) -> Values:

@@ -49,7 +49,8 @@ class DataGame(ScoreGame):
     random_state
         A seed for every ``random_state`` of the estimator that is None; None leaves the estimator random.
     fingerprint
-        An identifier of this game for stores, if the estimator cannot be fingerprinted.
+        A name of the estimator for stores, if it cannot be fingerprinted. It stands for the estimator only: data,
+        options and players always count.
 
     Examples
     --------
@@ -86,6 +87,7 @@ class DataGame(ScoreGame):
             refuse("X_test", self._X_test.labels, must_be=f"of the same columns as X, {self._X.labels}")
         self._y_test = check_target("y_test", y_test, self._X_test.n_rows)
         self._min_points = check_int("min_points", min_points, low=1)
+        self._seed, self._scoring = random_state, scoring
         names = check_names(point_names, self._X.n_rows) or range(self._X.n_rows)
         super().__init__(PlayerGroups(list(names), groups, always, element="row"), fingerprint)
         self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)

@@ -42,7 +42,8 @@ class EnsembleGame(GroupedGame):
     always
         Members or groups that are in every average and therefore not players.
     fingerprint
-        An identifier of this game for stores, if the scoring function cannot be fingerprinted.
+        A name of the scoring function for stores, if it cannot be fingerprinted. It stands for the scoring function
+        only: predictions, y and players always count.
 
     Examples
     --------
@@ -55,6 +56,8 @@ class EnsembleGame(GroupedGame):
     >>> game.n_players, game(np.ones((1, 10), dtype=bool)).round(2)
     (10, array([0.95]))
     """
+
+    _functions = ("scorer",)
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class EnsembleGame(GroupedGame):
         super().__init__(PlayerGroups(distinct_names(named), groups, always, element="member"), fingerprint)
         self._classes, self._predictions = _predictions(members, list(named.values()), X)
         self._of_empty = self._constant()
+        self._scoring = scoring if isinstance(scoring, str) else None
         self._scorer = check_scorer(_fixed_model(None, self._classes), scoring)
 
     def _values(self, present: Coalitions) -> Values:
@@ -91,6 +95,9 @@ class EnsembleGame(GroupedGame):
 
     def _parts(self) -> dict[str, Any]:
         return {"predictions": self._predictions, "classes": self._classes, "y": self._y, "scorer": self._scorer}
+
+    def _options(self) -> dict[str, Any]:
+        return {"scoring": self._scoring}
 
 
 def _members(members: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from topshap.core.errors import GameError
+from topshap.core.errors import AnswerShapeError
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, front_door, refuse
 from topshap.games.base import GroupedGame, PlayerGroups, in_blocks
@@ -45,7 +45,8 @@ class ImageGame(GroupedGame):
     batch_bytes
         The approximate memory of the images in one call of `score`.
     fingerprint
-        An identifier of this game for stores, if the score cannot be fingerprinted.
+        A name of the score for stores, if it cannot be fingerprinted. It stands for the score only: image, options and
+        players always count.
 
     Attributes
     ----------
@@ -62,6 +63,8 @@ class ImageGame(GroupedGame):
     >>> topshap.identify(game, k=1).names
     ('region 1',)
     """
+
+    _functions = ("score",)
 
     def __init__(
         self,
@@ -103,7 +106,7 @@ class ImageGame(GroupedGame):
     def _scores(self, present: Coalitions) -> Values:
         answer = as_array(self._score(self._images(present)))
         if answer.size != len(present) or answer.dtype.kind not in "biuf":
-            raise GameError(
+            raise AnswerShapeError(
                 f"The score of an ImageGame must return one number per image, {len(present)} here. "
                 f"Got {answer.dtype} of shape {answer.shape} instead: say which output, as in scores[:, 3]."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Prediction:
         if not callable(predict):
             hint = "a function from rows to numbers, for example model.predict_proba; topshap.Explainer takes a model"
             refuse("predict", predict, must_be=hint)
-        self.predict, self.output = predict, output
+        self.predict, self.output = predict, _check_output(output)
         self._column = self._column_of(output)
         name = getattr(predict, "__name__", type(predict).__name__)
         self.output_name = output_name or (name if output is None else f"{name}, output {output!r}")
@@ -119,6 +120,7 @@ def prediction_of(model: Any, output: Any = None) -> Prediction:
     >>> prediction_of(model).output_name
     "predict_proba of class 'yes'"
     """
+    _check_output(output)
     if hasattr(model, "predict_proba"):
         return _probability(model, output)
     if hasattr(model, "decision_function") and hasattr(model, "classes_"):
@@ -130,6 +132,14 @@ def prediction_of(model: Any, output: Any = None) -> Prediction:
     if not callable(model):
         refuse("model_or_predict", model, must_be="a fitted model or a function from rows to numbers")
     return Prediction(model, output)
+
+
+def _check_output(output: Any) -> Any:
+    """Return the output, or refuse several at once."""
+    if isinstance(output, Collection) and not isinstance(output, str | bytes) or np.ndim(output) > 0:
+        must_be = "the name of one class or the position of one output, or None; explain several outputs one by one"
+        refuse("output", output, must_be=must_be)
+    return output
 
 
 def _probability(model: Any, output: Any) -> Prediction:

@@ -10,7 +10,7 @@ import numpy as np
 
 from topshap.core.coalitions import check_coalitions, names_of
 from topshap.core.errors import GameError
-from topshap.core.fingerprints import check_fingerprint, fingerprint_of
+from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.validation import check_int, check_names, front_door, refuse
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def per_coalition(
     player_names
         One name per player.
     fingerprint
-        An identifier of this game for stores, if the function cannot be fingerprinted; see `topshap.core.fingerprints`.
+        A name of the function and all its data for stores, if it cannot be fingerprinted; see
+        `topshap.core.fingerprints`. The number of players and their names always count.
 
     Returns
     -------
@@ -80,7 +81,7 @@ class PerCoalition:
     player_names
         One name per player, None if there are none.
     given_fingerprint
-        The identifier that the user gave to this game, None if there is none.
+        The name that the user gave to the function, None if there is none.
 
     Examples
     --------
@@ -100,7 +101,10 @@ class PerCoalition:
     @property
     def fingerprint(self) -> str | None:
         """An identifier of this game for stores; None if the function cannot be fingerprinted."""
-        return self.given_fingerprint or fingerprint_of("PerCoalition", function=self.function)
+        if self.given_fingerprint is None:
+            return fingerprint_of("PerCoalition", function=self.function)
+        players = {"n_players": self.n_players, "player_names": self.player_names}
+        return named_fingerprint_of("PerCoalition", self.given_fingerprint, **players)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""

@@ -57,7 +57,8 @@ class PredictionGame(GroupedGame):
     batch_bytes
         The approximate memory of the rows in one call of `predict`.
     fingerprint
-        An identifier of this game for stores, if `predict` cannot be fingerprinted; see `topshap.core.fingerprints`.
+        A name of `predict` for stores, if it cannot be fingerprinted; see `topshap.core.fingerprints`. It stands for
+        the function only: x, background, options and players always count.
 
     Examples
     --------
@@ -70,6 +71,8 @@ class PredictionGame(GroupedGame):
     >>> topshap.identify(game, k=2).estimates
     array([0., 3., 3.])
     """
+
+    _functions = ("predict",)
 
     def __init__(
         self,

@@ -62,7 +62,8 @@ class RetrainingGame(ScoreGame):
         A seed for every ``random_state`` of the estimator that is None, so that a coalition has the same value every
         time, and for the split of a float `cv`. None leaves the estimator random and sets `deterministic` to False.
     fingerprint
-        An identifier of this game for stores, if the estimator cannot be fingerprinted.
+        A name of the estimator for stores, if it cannot be fingerprinted. It stands for the estimator only: data,
+        splits, options and players always count.
 
     Examples
     --------
@@ -92,6 +93,7 @@ class RetrainingGame(ScoreGame):
     ) -> None:
         table = as_table("X", X)
         target = check_target("y", y, table.n_rows)
+        self._seed, self._scoring = random_state, scoring
         if random_state is not None:
             check_int("random_state", random_state, low=0)
         super().__init__(

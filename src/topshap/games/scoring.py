@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 class ScoreGame(GroupedGame):
     """A game whose values are scores of models."""
 
+    _functions = ("estimator", "scorer")
+    _seed: int | None
+    _scoring: Any
+
     @abstractmethod
     def _score(self, present: Coalition) -> float:
         """Return the score of the model for these elements."""
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._checked_score(row) for row in present], dtype=np.float64)
+
+    def _options(self) -> dict[str, Any]:
+        return {"random_state": self._seed, "scoring": self._scoring}
 
     def _checked_score(self, present: Coalition) -> float:
         try:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from topshap.core.errors import GameError
+from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse
 from topshap.games.base import GroupedGame, PlayerGroups, distinct_names
 from topshap.games.outputs import as_array
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from topshap.core.typing import Coalitions, Values
 
@@ -31,7 +33,7 @@ class TextGame(GroupedGame):
         returns an awaitable; see `topshap.aidentify`.
     text
         A text that is split into pieces of type `unit`; or a list of texts, each of which is a piece, such as the
-        documents of a prompt.
+        documents of a prompt; or a dict from the names of the pieces to their texts.
     unit
         ``"word"``: split at white space, which is kept after the word before it. ``"sentence"``: split after ``.``,
         ``!`` or ``?`` and at line ends. ``"document"``: split at empty lines.
@@ -40,14 +42,15 @@ class TextGame(GroupedGame):
     separator
         The text between the elements of a list of texts.
     groups
-        A dict from a player's name to its pieces, given by text or position. Each piece outside of all groups is a
-        player.
+        A dict from a player's name to its pieces, given by name, text or position. Each piece outside of all groups is
+        a player.
     always
         Pieces or groups that are in every coalition, such as the question of a prompt.
     batch_size
         The largest number of texts to score in one call; None for no limit.
     fingerprint
-        An identifier of this game for stores, if the score cannot be fingerprinted, for example a remote model.
+        A name of the score for stores, if it cannot be fingerprinted, for example a remote model. It stands for the
+        score only: texts, options and players always count.
 
     Attributes
     ----------
@@ -64,12 +67,16 @@ class TextGame(GroupedGame):
     ('not', 'good', 'but', 'good (2)', 'value')
     >>> topshap.identify(game, k=1).names
     ('good (2)',)
+    >>> TextGame(score, {"review": "good value", "reply": "not good"}).player_names
+    ('review', 'reply')
     """
+
+    _functions = ("score",)
 
     def __init__(
         self,
         score: Callable[[list[str]], Any],
-        text: str | Sequence[str],
+        text: str | Sequence[str] | Mapping[str, str],
         *,
         unit: Unit = "word",
         mask: str | None = None,
@@ -84,10 +91,11 @@ class TextGame(GroupedGame):
             refuse("score", score, must_be="a function from a list of texts to one number per text")
         if mask is not None and not isinstance(mask, str):
             refuse("mask", mask, must_be="a text that replaces absent pieces, or None")
+        names, text = _named_texts(text)
         self.pieces, self._between = _split(text, unit, separator)
         self._score, self._mask = score, mask
         self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, low=1)
-        names = distinct_names(_short(piece) for piece in self.pieces)
+        names = names or distinct_names(_short(piece) for piece in self.pieces)
         super().__init__(PlayerGroups(names, groups, always, aliases=self.pieces, element="piece"), fingerprint)
 
     @property
@@ -113,10 +121,10 @@ class TextGame(GroupedGame):
         batches = [distinct[start : start + size] for start in range(0, len(distinct), size)]
         if self.is_async:
             return self._await_values(texts, batches)
-        return _in_order(texts, batches, [self._score(batch) for batch in batches])
+        return _in_order(texts, batches, [_scores(self._score(batch), len(batch)) for batch in batches])
 
     async def _await_values(self, texts: list[str], batches: list[list[str]]) -> Values:
-        return _in_order(texts, batches, [await self._score(batch) for batch in batches])
+        return _in_order(texts, batches, [_scores(await self._score(batch), len(batch)) for batch in batches])
 
     def _join(self, present: Any) -> str:
         """Return the text of the present pieces, each followed by its separator except the last."""
@@ -128,12 +136,17 @@ class TextGame(GroupedGame):
         return {"score": self._score, "units": self.pieces, "between": self._between, "mask": self._mask}
 
 
+def _named_texts(text: Any) -> tuple[list[str], Any]:
+    """Return the names and the texts of a dict; no names and the text itself if it is not a dict."""
+    return ([str(name) for name in text], list(text.values())) if isinstance(text, Mapping) else ([], text)
+
+
 def _split(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
     """Return the pieces of a text and the separator after each of them."""
     if not isinstance(text, str):
         pieces = list(text) if hasattr(text, "__iter__") else []
         if not pieces or not all(isinstance(piece, str) for piece in pieces):
-            refuse("text", text, must_be="a text or a list of texts")
+            refuse("text", text, must_be="a text, a list of texts, or a dict from names to texts")
         return pieces, [separator] * (len(pieces) - 1) + [""]
     gap = {"word": r"\s+", "sentence": r"(?<=[.!?])\s+|\s*\n\s*", "document": r"\s*\n\s*\n\s*"}[unit]
     body = text.strip()
@@ -147,15 +160,19 @@ def _short(piece: str, at_most: int = 40) -> str:
     return words if len(words) <= at_most else words[: at_most - 3] + "..."
 
 
-def _in_order(texts: list[str], batches: list[list[str]], answers: list[Any]) -> Values:
-    """Return the score of each text, checking that each batch has one score per text."""
-    score_of: dict[str, float] = {}
-    for batch, answer in zip(batches, answers, strict=True):
-        scores = as_array(answer)
-        if scores.size != len(batch) or scores.dtype.kind not in "biuf":
-            raise GameError(
-                f"The score of a TextGame must return one number per text, {len(batch)} here. "
-                f"Got {scores.dtype} of shape {scores.shape} instead."
-            )
-        score_of.update(zip(batch, scores.reshape(-1).astype(np.float64).tolist(), strict=True))
+def _scores(answer: Any, n_texts: int) -> list[float]:
+    """Return the scores of a batch, or raise an error if there is not one number per text."""
+    scores = as_array(answer)
+    if scores.size != n_texts or scores.dtype.kind not in "biuf":
+        raise AnswerShapeError(
+            f"The score of a TextGame must return one number per text, {n_texts} here. "
+            f"Got {scores.dtype} of shape {scores.shape} instead. For a function of one text, pass "
+            "lambda texts: [score(text) for text in texts]."
+        )
+    return [float(score) for score in scores.reshape(-1)]
+
+
+def _in_order(texts: list[str], batches: list[list[str]], scores: list[list[float]]) -> Values:
+    """Return the score of each text."""
+    score_of = dict(zip(chain(*batches), chain(*scores), strict=True))
     return np.array([score_of[text] for text in texts], dtype=np.float64)

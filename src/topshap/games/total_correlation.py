@@ -48,7 +48,7 @@ class UnsupervisedGame(GroupedGame):
     feature_names
         The names of the columns, if the data has none or repeated ones.
     fingerprint
-        An identifier of this game for stores; by default it is computed from the data.
+        A name for stores, in addition to the data, options and players, which always count.
 
     Examples
     --------

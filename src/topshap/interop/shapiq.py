@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.core.coalitions import check_coalitions
 from topshap.core.extras import import_extra
-from topshap.core.fingerprints import check_fingerprint, fingerprint_of
+from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.race import Race
 from topshap.core.validation import check_int, check_names, front_door, refuse, resolve_n_players
 
@@ -51,7 +51,8 @@ def from_shapiq(game: Any, *, fingerprint: str | None = None) -> FromShapiq:
     game
         A ``shapiq.Game``, such as an imputer. If it is normalized, so are the values.
     fingerprint
-        A name for this game in a store, needed if the state of the game cannot be hashed.
+        A name of the game's functions and models for stores, needed if these cannot be fingerprinted. The rest of its
+        state, such as its data, and the players always count.
 
     Examples
     --------
@@ -79,13 +80,17 @@ class FromShapiq:
         lookup = getattr(game, "player_name_lookup", None)
         names = sorted(lookup, key=lookup.__getitem__) if lookup else None
         self.player_names = check_names(names, self.n_players)
-        self._given_fingerprint = check_fingerprint(fingerprint)
+        self._function_name = check_fingerprint(fingerprint)
 
     @property
     def fingerprint(self) -> str | None:
         """The fingerprint that identifies this game in a store; None if its state cannot be hashed."""
         state = {name: part for name, part in vars(self.game).items() if name not in ("game_id", "verbose")}
-        return self._given_fingerprint or fingerprint_of("shapiq", game=type(self.game), state=state)
+        if self._function_name is None:
+            return fingerprint_of("shapiq", game=type(self.game), state=state)
+        data = {f"state {name}": part for name, part in state.items() if not _is_function(part)}
+        players = {"n_players": self.n_players, "player_names": self.player_names}
+        return named_fingerprint_of("shapiq", self._function_name, **players, **data)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
@@ -94,6 +99,13 @@ class FromShapiq:
 
     def __repr__(self) -> str:
         return f"from_shapiq({self.game!r})"
+
+
+def _is_function(part: Any) -> bool:
+    """Return whether a given fingerprint stands for this part: a function, a model or a source of random numbers."""
+    if isinstance(getattr(part, "fingerprint", None), str):
+        return False
+    return callable(part) or hasattr(part, "predict") or isinstance(part, np.random.Generator | np.random.RandomState)
 
 
 @front_door

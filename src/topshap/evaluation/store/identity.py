@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import StoreError
+from topshap.core.fingerprints import split_fingerprint
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +22,7 @@ class Identity:
     Attributes
     ----------
     fingerprint
-        The name given by the user, or the fingerprint of the game.
+        The name of the game given to its store, or the fingerprint of the game.
     n_players
         The number of players.
     deterministic
@@ -84,8 +85,7 @@ class Identity:
         names = self.player_names, other.player_names
         renamed = None not in names and names[0] != names[1]
         if self.fingerprint != other.fingerprint:
-            word = "is called" if self.named or other.named else "has the fingerprint"
-            found.insert(0, f"it {word} {self.fingerprint!r} there and {other.fingerprint!r} here")
+            found.insert(0, _other_fingerprint(self, other))
         if renamed and (found or self.named):
             found.append(_renamed(*names))
         return found
@@ -104,6 +104,20 @@ def identity_of(
     if fingerprint is None:
         return None
     return Identity(str(fingerprint), n_players, deterministic, player_names, named=name is not None)
+
+
+def _other_fingerprint(there: Identity, here: Identity) -> str:
+    if there.named or here.named:
+        return f"it is called {there.fingerprint!r} there and {here.fingerprint!r} here"
+    (name_there, _), (name_here, _) = split_fingerprint(there.fingerprint), split_fingerprint(here.fingerprint)
+    if name_here is not None and name_here == there.fingerprint:
+        return (
+            f"an earlier version of topshap identified it there by the fingerprint {name_here!r} alone, without its "
+            "documents, data and options, so its values may be those of other data"
+        )
+    if name_here is not None and name_here == name_there:
+        return f"its function is called {name_here!r} in both, but its documents, data, options or players differ"
+    return f"it has the fingerprint {there.fingerprint!r} there and {here.fingerprint!r} here"
 
 
 def _vary(identity: Identity) -> str:
