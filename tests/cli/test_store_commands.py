@@ -1,7 +1,9 @@
-"""topshap store info and topshap store export."""
+"""topshap store info, topshap store check and topshap store export."""
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,22 @@ def test_info_says_whose_it_is_and_how_much_is_in_it(store):
         assert line in result.output
 
 
+def test_check_counts_the_values_and_fails_if_some_are_damaged(store):
+    result = run("store", "check", store)
+    assert result.exit_code == 0
+    assert result.output == f"8 values of {store} are intact.\n"
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE evaluations SET value = value + 1 WHERE id = 3")
+    result = run("store", "check", store)
+    assert result.exit_code == 1
+    for line in ("7 values", "1 values have a wrong checksum.", f"run: topshap store check --repair {store}"):
+        assert line in result.output
+    result = run("store", "check", "--repair", store)
+    assert result.exit_code == 0
+    assert f"The damaged file is kept as {store}.damaged-1." in result.output
+    assert run("store", "check", store).output == f"7 values of {store} are intact.\n"
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_an_export_holds_every_value(store, tmp_path, name):
     out = tmp_path / name
@@ -61,6 +79,7 @@ def test_a_file_is_not_replaced_unless_that_is_said(store, tmp_path):
     ("arguments", "message"),
     [
         (["store", "info", "missing.db"], "There is no store at 'missing.db'"),
+        (["store", "check", "missing.db"], "There is no store at 'missing.db'"),
         (["store", "export", "{store}", "out.xlsx"], "must be a path that ends in .csv or .parquet"),
     ],
 )

@@ -251,6 +251,7 @@ class OpaqueClassifier(KNeighborsClassifier):
 
 DATA = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [2.0, 1.0, 1.0], [3.0, 0.0, 4.0], [5.0, 2.0, 3.0], [4.0, 2.0, 0.0]])
 LABELS = np.array([0, 1, 0, 1, 0, 1])
+PICTURE, ROWS = np.eye(4), np.arange(16).reshape(4, 4) // 4
 MODELS = [KNeighborsClassifier(n).fit(DATA, LABELS) for n in (1, 2)]
 
 
@@ -258,12 +259,12 @@ def text(text=("to", "be", "or"), **options):
     return games.TextGame(Opaque(), text, fingerprint="v1", **options)
 
 
-def image(image=np.eye(4), segments=np.arange(16).reshape(4, 4) // 4, **options):
+def image(image=PICTURE, segments=ROWS, **options):
     return games.ImageGame(Opaque(), image, segments=segments, fingerprint="v1", **{"fill": 0.0} | options)
 
 
-def prediction(x=DATA[0], background=DATA, predict=Opaque(), **options):
-    return games.PredictionGame(predict, x, background, fingerprint="v1", **options)
+def prediction(x=DATA[0], background=DATA, **options):
+    return games.PredictionGame(Opaque(), x, background, fingerprint="v1", **options)
 
 
 def retraining(X=DATA, y=LABELS, neighbours=1, **options):
@@ -297,8 +298,8 @@ NAMED = {
         {"separator": " "},
     ],
     image: [
-        {"image": np.eye(4) + 1.0},
-        {"segments": np.arange(16).reshape(4, 4) % 4},
+        {"image": PICTURE + 1.0},
+        {"segments": ROWS.T},
         {"fill": 1.0},
         {"groups": {"both": [0, 1]}},
         {"always": [0]},

@@ -21,6 +21,7 @@ import topshap
 from topshap import Store, StoreError, StoreWarning
 from topshap.core.coalitions import from_ids
 from topshap.evaluation.store import repair, schema
+from topshap.evaluation.store.check import StoreCheck
 from topshap.evaluation.store.identity import Identity
 
 GAME = Identity("a" * 64, 10)
@@ -136,6 +137,29 @@ REFUSED = {
     "noise": (Identity("a" * 64, 10, deterministic=False), "do not vary .* there and vary .* here"),
     "a name": (Identity("my-game", 10, named=True), "it is called 'aaa.*' there and 'my-game' here"),
 }
+
+
+def test_other_data_under_the_same_fingerprint_is_another_game(tmp_path):
+    """At first, a fingerprint given by the user replaced that of documents, data and options."""
+
+    def game(question):
+        texts = {"a": "to be", "b": "or not", "question": question}
+        return topshap.games.TextGame(
+            lambda texts: [len(text) for text in texts], texts, always=["question"], fingerprint="my-model-v1"
+        )
+
+    path = tmp_path / "run.db"
+    topshap.identify(game("Where?"), k=1, store=path)
+    with pytest.raises(StoreError, match="function is called 'my-model-v1' in both, but its documents, data, options"):
+        topshap.identify(game("When?"), k=1, store=path)
+
+
+def test_a_store_with_a_fingerprint_of_an_earlier_version_is_refused_and_says_why(tmp_path):
+    game = topshap.games.TextGame(lambda texts: [len(text) for text in texts], "to be", fingerprint="my-model-v1")
+    with Store(tmp_path / "run.db") as store:
+        store.open(Identity("my-model-v1", 2, player_names=("to", "be")))
+    with pytest.raises(StoreError, match="earlier version of topshap identified it there by the fingerprint 'my-model"):
+        topshap.identify(game, k=1, store=tmp_path / "run.db")
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -278,10 +302,42 @@ def test_a_changed_value_is_noticed_and_left_out(tmp_path):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
     with Store(tmp_path / "run.db") as store:
-        with pytest.warns(StoreWarning, match=r"was damaged\. 298 intact values are used"):
-            store.open(GAME)
-        assert right_as_far_as_it_goes(store) == 298
-    assert (tmp_path / "run.db.damaged-1").exists()
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match=r"2 damaged values in the store .*run\.db' were removed"):
+            assert right_as_far_as_it_goes(store) == 298
+        store.add(coalitions(300), 0.1 * np.arange(300))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert right_as_far_as_it_goes(store) == 300
+
+
+def test_a_run_evaluates_a_damaged_value_again(tmp_path):
+    calls = []
+
+    def game(rows):
+        calls.append(len(rows))
+        return rows @ np.array([3.0, 1.0, 2.0])
+
+    store = Store(tmp_path / "run.db", game="sum-v1")
+    first = topshap.identify(game, 3, k=1, store=store)
+    meddle(tmp_path / "run.db", "UPDATE evaluations SET value = 100 WHERE id IN (4, 6)")
+    calls.clear()
+    with pytest.warns(StoreWarning, match="will be evaluated again"):
+        again = topshap.identify(game, 3, k=1, store=store)
+    assert sum(calls) == 2
+    np.testing.assert_array_equal(again.estimates, first.estimates)
+    calls.clear()
+    topshap.identify(game, 3, k=1, store=store)
+    assert calls == []
+
+
+def test_a_damaged_value_is_not_read(tmp_path):
+    filled(tmp_path / "run.db").close()
+    meddle(tmp_path / "run.db", "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
+    with pytest.warns(StoreWarning, match="2 damaged values in the store .* were left out"):
+        ((rows, _, values),) = Store(tmp_path / "run.db").read()
+    assert len(rows) == 298
+    np.testing.assert_array_equal(values, 0.1 * (rows @ 2 ** np.arange(10)))
 
 
 @pytest.mark.parametrize("hostile", ["'text'", "9e999", "x'00'"])
@@ -289,9 +345,79 @@ def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", f"UPDATE evaluations SET value = {hostile} WHERE id = 7")
     with Store(tmp_path / "run.db") as store:
-        with pytest.warns(StoreWarning, match="299 intact values"):
-            store.open(GAME)
-        assert right_as_far_as_it_goes(store) == 299
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match="1 damaged values"):
+            assert right_as_far_as_it_goes(store) == 299
+
+
+def test_opening_a_store_does_not_look_at_its_values(tmp_path, monkeypatch):
+    """Opening takes the same time for any number of values."""
+    path = tmp_path / "run.db"
+    filled(path).close()
+    statements = []
+    connect = schema.connect
+
+    def traced(path):
+        connection = connect(path)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    monkeypatch.setattr(schema, "connect", traced)
+    for identity in (GAME, None):
+        with Store(path) as store:
+            store.open(identity)
+    assert any("FROM about" in statement for statement in statements)
+    assert not [statement for statement in statements if "evaluations" in statement or "check(" in statement]
+
+
+def test_damaged_pages_are_recovered_when_they_are_read(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    content = bytearray(path.read_bytes())
+    (leaf,) = [page for page in range(4096, len(content), 4096) if content[page] == 0x0D][-1:]
+    content[leaf : leaf + 4096] = b"\xff" * 4096
+    path.write_bytes(bytes(content))
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match=r"was damaged\. \d+ intact values are used"):
+            known = right_as_far_as_it_goes(store)
+        assert 0 < known < 300
+        store.add(coalitions(300), 0.1 * np.arange(300))
+        assert right_as_far_as_it_goes(store) == 300
+        assert store.check().intact
+    assert (tmp_path / "run.db.damaged-1").exists()
+
+
+def test_a_check_finds_every_damaged_value_and_changes_nothing(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    assert Store(path).check() == StoreCheck(values=300)
+    meddle(path, "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
+    before = path.read_bytes()
+    report = Store(path).check()
+    assert (report.values, report.damaged, report.intact) == (298, 2, False)
+    assert path.read_bytes() == before
+    repaired = Store(path).check(repair=True)
+    assert (repaired.values, repaired.damaged_file) == (298, tmp_path / "run.db.damaged-1")
+    assert repaired.damaged_file.read_bytes() == before
+    assert Store(path).check() == StoreCheck(values=298)
+
+
+def test_a_check_finds_a_file_cut_short(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    path.write_bytes(path.read_bytes()[:-4096])
+    report = Store(path).check()
+    assert report.problem is not None
+    assert not report.intact
+    assert Store(path).check(repair=True).values == report.values
+    assert Store(path).check() == StoreCheck(values=report.values)
+
+
+def test_what_does_not_exist_cannot_be_checked(tmp_path):
+    with pytest.raises(StoreError, match="There is no store"):
+        Store(tmp_path / "run.db").check()
+    assert not (tmp_path / "run.db").exists()
 
 
 def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
@@ -315,16 +441,17 @@ def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
     path.write_bytes(path.read_bytes()[:-missing])
     with closing(schema.connect(path)) as damaged:
         damaged.execute("PRAGMA writable_schema = ON")
-        assert len(list(islice(repair._readable(damaged), 10_000))) < 10_000
+        assert len(list(islice(repair.readable(damaged), 10_000))) < 10_000
     with Store(path) as store:
-        with pytest.warns(StoreWarning, match="was damaged"):
-            store.open(GAME)
-        assert right_as_far_as_it_goes(store) > 30
+        assert not store.check().intact
+        with pytest.warns(StoreWarning, match="damaged"):
+            assert right_as_far_as_it_goes(store) > 30
 
 
 @settings(max_examples=60)
 @given(data=st.data())
 def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_factory, data):
+    """A value that is lost without a warning, since only the index is damaged, is evaluated again; a check finds it."""
     path = tmp_path_factory.mktemp("store") / "run.db"
     filled(path).close()
     content = bytearray(path.read_bytes())
@@ -336,9 +463,10 @@ def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_
         try:
             store.open(GAME)
             known = right_as_far_as_it_goes(store)
+            intact = store.check().intact
         except StoreError:
             return
-    assert known == 300 or any(issubclass(warning.category, StoreWarning) for warning in said)
+    assert known == 300 or not intact or any(issubclass(warning.category, StoreWarning) for warning in said)
 
 
 WRITER = """
@@ -403,6 +531,29 @@ def test_two_processes_share_a_store_without_losing_or_repeating_a_row(tmp_path)
     assert sorted(row.tobytes() for row in rows) == sorted(asked)
     assert set(draws) == {0}
     np.testing.assert_array_equal(values, np.where(rows, np.arange(12.0), 0.0).sum(axis=1))
+
+
+ADDER = """
+import sys, numpy as np
+from topshap import Store
+from topshap.core.coalitions import from_ids
+from topshap.evaluation.store.identity import Identity
+with Store(sys.argv[1]) as store:
+    store.open(Identity("a" * 64, 10))
+    store.add(from_ids(np.arange(1, 2), 10), np.zeros(1))
+"""
+
+
+def test_a_process_that_closes_a_store_takes_nothing_from_one_that_opened_it_twice(tmp_path):
+    """A file is opened by SQLite only: a process that closes it otherwise loses the locks that protect its log."""
+    path = tmp_path / "run.db"
+    with Store(path) as store, Store(path) as second:
+        store.open(GAME)
+        store.add(coalitions(1), np.zeros(1))
+        second.open(GAME)
+        subprocess.run([sys.executable, "-c", ADDER, path], check=True)
+        store.add(coalitions(3)[2:], np.ones(1))
+    assert Store(path).check() == StoreCheck(values=3)
 
 
 def _open_at_once(path, gate):

@@ -147,7 +147,12 @@ def test_a_dict_has_the_names_and_the_texts():
 
 @pytest.mark.parametrize(
     ("options", "calls_made"),
-    [({}, 1), ({"timeout": 60.0}, 1), ({"batch_size": 2}, 1), ({"n_jobs": 2}, 4)],  # two workers: one text each, then more
+    [
+        ({}, 1),
+        ({"timeout": 60.0}, 1),
+        ({"batch_size": 2}, 1),
+        ({"n_jobs": 2}, 4),
+    ],  # two workers: one text each, then more
     ids=str,
 )
 def test_a_score_of_all_texts_together_is_refused_at_the_first_answer(options, calls_made, tmp_path):

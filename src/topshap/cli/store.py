@@ -1,4 +1,4 @@
-"""``topshap store``: a summary of a store, and its values as a table."""
+"""``topshap store``: a summary of a store, a check of its file, and its values as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topshap.core.errors import ParameterError
 from topshap.evaluation.store.export import export
 from topshap.evaluation.store.store import Store
 
-store_app = typer.Typer(help="Summarise a store of evaluations, or export it.", no_args_is_help=True)
+store_app = typer.Typer(help="Summarise a store of evaluations, check it, or export it.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -41,6 +41,30 @@ def info(path: Path = typer.Argument(help="The file of a store.")) -> None:
     }
     for name, value in lines.items():
         typer.echo(f"{name:<12}{value}")
+
+
+@store_app.command("check")
+def check(
+    path: Path = typer.Argument(help="The file of a store."),
+    repair: bool = typer.Option(
+        default=False, help="Replace a damaged file by one with its intact values; the damaged one is renamed."
+    ),
+) -> None:
+    """Verify every value of a store and the structure of its file; the exit status is 1 if something is damaged.
+
+    For example: topshap store check run.db
+    """
+    report = Store(path).check(repair=repair)
+    typer.echo(f"{report.values} values of {path} are intact.")
+    if report.damaged:
+        typer.echo(f"{report.damaged} values have a wrong checksum.")
+    if report.problem is not None:
+        typer.echo(f"The file is damaged: {report.problem}.")
+    if report.damaged_file is not None:
+        typer.echo(f"{path} now has the intact values only. The damaged file is kept as {report.damaged_file}.")
+    elif not report.intact:
+        typer.echo(f"To keep the intact values only, run: topshap store check --repair {path}")
+        raise typer.Exit(1)
 
 
 @store_app.command("export")

@@ -20,8 +20,9 @@ def evaluate(game: Game, coalitions: Coalitions, policy: CallPolicy, failed: Exc
     """Return the values of as many coalitions as possible, and the failures of the others.
 
     The first call has all coalitions. If every attempt fails, the batch is bisected until the coalitions that fail
-    alone are found, unless the answer has the wrong shape, which does not depend on a coalition. After the first of these, the others get one attempt each, so that a game that is down is reported
-    soon. If a first attempt was made before, `failed` is its error.
+    alone are found, unless the answer has the wrong shape, which does not depend on a coalition. After the first of
+    these, the others get one attempt each, so that a game that is down is reported soon. If a first attempt was made
+    before, `failed` is its error.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def prediction_of(model: Any, output: Any = None) -> Prediction:
 
 def _check_output(output: Any) -> Any:
     """Return the output, or refuse several at once."""
-    if isinstance(output, Collection) and not isinstance(output, str | bytes) or np.ndim(output) > 0:
+    if (isinstance(output, Collection) and not isinstance(output, str | bytes)) or np.ndim(output) > 0:
         must_be = "the name of one class or the position of one output, or None; explain several outputs one by one"
         refuse("output", output, must_be=must_be)
     return output

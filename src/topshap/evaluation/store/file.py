@@ -1,9 +1,14 @@
-"""Opening the file of a store: creating it, repairing it, and refusing the file of another game."""
+"""Opening the file of a store: creating it, and refusing the file of another game.
+
+Opening takes the same time for any number of values. A value is verified when it is read, and all of them by
+`topshap.evaluation.store.check`.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -23,19 +28,17 @@ def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection,
     new = schema.is_new(path)
     if new and identity is None:
         raise StoreError(f"There is no store at {str(path)!r}.")
-    about = {} if identity is None else _about(identity)
     connection = schema.connect(path)
     try:
-        found = _identity_in(connection, path, about)
+        found, problem = identity_in(connection, path, identity)
         if identity is not None:
             _refuse_another_game(found, identity, path)
         if not new:
             repair.warn_if_torn(connection, path)
-            octets = (found.n_players + 7) // 8
-            if not repair.is_intact(connection, octets):
-                connection.close()
-                repair.salvage(path, octets, _about(found))
-                connection = schema.connect(path)
+        if problem is not None:
+            connection.close()
+            repair.salvage_and_warn(path, found.octets, about(found))
+            connection = schema.connect(path)
         schema.sync_normally(connection)
     except BaseException:
         connection.close()
@@ -43,36 +46,64 @@ def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection,
     return connection, found if identity is None else identity
 
 
-def _identity_in(connection: sqlite3.Connection, path: Path, about: dict[str, str]) -> Identity:
-    """Return the identity of the file's game; an empty file gets its tables."""
+def recover(path: Path) -> None:
+    """Replace a damaged file by one with its intact values, and warn."""
+    with closing(schema.connect(path)) as connection:
+        found, _ = identity_in(connection, path)
+    repair.salvage_and_warn(path, found.octets, about(found))
+
+
+def identity_in(
+    connection: sqlite3.Connection, path: Path, identity: Identity | None = None
+) -> tuple[Identity, str | None]:
+    """Return the identity of the file's game, and the problem of a file that is readable in parts only.
+
+    An empty file gets its tables if an identity is given.
+    """
+    problem = None
     try:
-        for _ in range(_ATTEMPTS):  # SQLite does not wait while another process creates the same file
-            try:
-                if about and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                    schema.create(connection, path, about)
-                elif about:
-                    schema.use_write_ahead_log(connection)
-                break
-            except sqlite3.OperationalError as error:
-                if not repair.is_busy(error):
-                    raise
-                time.sleep(0.05)
+        _prepare(connection, identity)
         schema.check(connection, path)
         texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if repair.is_busy(error):
+            raise
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise StoreError(f"{str(path)!r} is not a store of topshap: it is not an SQLite file.") from error
+        problem = str(error)
         connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
         schema.check(connection, path)
         texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
-    return Identity.from_json(texts[0][0] if texts else None)
+    return Identity.from_json(texts[0][0] if texts else None), problem
+
+
+def about(identity: Identity) -> dict[str, str]:
+    """Return the description of a new file."""
+    return {"game": identity.to_json(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def _prepare(connection: sqlite3.Connection, identity: Identity | None) -> None:
+    """Create the tables of an empty file for a game, and allow readers and a writer at the same time."""
+    for _ in range(_ATTEMPTS):  # SQLite does not wait while another process creates the same file
+        try:
+            if identity is not None and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                schema.create(connection, about(identity))
+            elif identity is not None:
+                schema.use_write_ahead_log(connection)
+            break
+        except sqlite3.OperationalError as error:
+            if not repair.is_busy(error):
+                raise
+            time.sleep(0.05)
 
 
 def _refuse_another_game(found: Identity, identity: Identity, path: Path) -> None:
     if differences := found.differences(identity):
-        raise StoreError(
+        raise OtherGameError(
             f"The store {str(path)!r} belongs to another game: {'; '.join(differences)}. "
             "Use a separate file for each game."
         )
 
 
-def _about(identity: Identity) -> dict[str, str]:
-    return {"game": identity.to_json(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
+class OtherGameError(StoreError):
+    """A store belongs to another game."""

@@ -39,6 +39,11 @@ class Identity:
     player_names: tuple[str, ...] | None = None
     named: bool = False
 
+    @property
+    def octets(self) -> int:
+        """The number of bytes of a packed coalition."""
+        return (self.n_players + 7) // 8
+
     def to_json(self) -> str:
         """Return the identity as JSON."""
         return json.dumps(asdict(self))

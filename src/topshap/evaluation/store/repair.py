@@ -1,7 +1,8 @@
-"""Damaged and truncated files: detecting them, and recovering the intact rows."""
+"""Damaged and truncated files: recovering the intact rows."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import warnings
@@ -23,34 +24,33 @@ _SINGLE_STEPS = 20_000
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 
 
-def is_intact(connection: sqlite3.Connection, octets: int) -> bool:
-    """Return whether SQLite finds no damaged page, and every row has the right checksum."""
-    try:
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            return False
-        return all(schema.is_intact(row, octets) for rows in schema.read(connection) for row in rows)
-    except sqlite3.DatabaseError as error:
-        if is_busy(error):
-            raise
-        return False
-
-
 def is_busy(error: sqlite3.Error) -> bool:
     """Return whether the error only means that another process uses the file."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def salvage(path: Path, octets: int, about: dict[str, str]) -> None:
-    """Rename a damaged file, write its intact rows to a new file in its place, and warn."""
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether the error means that the file is damaged, or that its content has the wrong type."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # raised by Python: text that is not UTF-8, for example, or wrong use of a connection
+        return not isinstance(error, sqlite3.ProgrammingError)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def salvage(path: Path, octets: int, about: dict[str, str]) -> tuple[int, Path]:
+    """Rename a damaged file and write its intact rows to a new file in its place.
+
+    Return the number of these rows and the new name of the damaged file.
+    """
     new = path.with_name(path.name + ".salvage")
     _remove(new)
     kept = 0
     with closing(schema.connect(path)) as damaged, closing(schema.connect(new)) as new_file:
         damaged.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
-        schema.create(new_file, new, about)
+        schema.create(new_file, about)
         new_file.execute("BEGIN")
-        for row in _readable(damaged):
+        for row in readable(damaged):
             if schema.is_intact(row, octets):
                 kept += new_file.execute("INSERT OR IGNORE INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row).rowcount
         new_file.execute("COMMIT")
@@ -60,9 +60,26 @@ def salvage(path: Path, octets: int, about: dict[str, str]) -> None:
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
     new.rename(path)
+    return kept, aside
+
+
+def salvage_and_warn(path: Path, octets: int, about: dict[str, str]) -> None:
+    """Replace a damaged file by one with its intact rows, and warn."""
+    kept, aside = salvage(path, octets, about)
     warnings.warn(
         f"The store {str(path)!r} was damaged. {kept} intact values are used; the others will be evaluated again. "
         f"The damaged file is kept as {str(aside)!r}.",
+        StoreWarning,
+        stacklevel=2,
+    )
+
+
+def remove(connection: sqlite3.Connection, ids: list[int], path: Path) -> None:
+    """Remove rows with a wrong checksum, so that they are evaluated and written again, and warn."""
+    connection.executemany("DELETE FROM evaluations WHERE id = ?", [(row,) for row in ids])
+    warnings.warn(
+        f"{len(ids)} damaged values in the store {str(path)!r} were removed and will be evaluated again. "
+        f"To check all its values, run: topshap store check {path}",
         StoreWarning,
         stacklevel=2,
     )
@@ -85,22 +102,18 @@ def warn_if_torn(connection: sqlite3.Connection, path: Path) -> None:
 
 def _frames_begun(path: Path) -> int:
     """Return the number of pages in SQLite's write-ahead log since its last reset, complete or not."""
-    try:
-        log = path.with_name(path.name + "-wal").read_bytes()
-    except OSError:
-        return 0
-    frame = _FRAME_HEADER + int.from_bytes(log[8:12], "big")
-    salts = log[16:24]
-    starts = range(_WAL_HEADER, max(_WAL_HEADER, len(log) - 16), frame)
     frames = 0
-    for start in starts:  # older frames with other salts may follow
-        if log[start + 8 : start + 16] != salts:
-            break
-        frames += 1
+    with suppress(OSError), path.with_name(path.name + "-wal").open("rb") as log:
+        header = log.read(_WAL_HEADER)
+        frame = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
+        log.seek(_WAL_HEADER + 8)
+        while (salts := log.read(8)) and salts == header[16:24]:  # older frames with other salts may follow
+            frames += 1
+            log.seek(frame - 8, os.SEEK_CUR)
     return frames
 
 
-def _readable(connection: sqlite3.Connection) -> Iterator[Row]:
+def readable(connection: sqlite3.Connection) -> Iterator[Row]:
     """Yield every readable row and skip the others."""
     last, failures = -1, 0
     while last < 2**62:

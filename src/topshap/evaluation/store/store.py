@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sqlite3
 import threading
+import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from topshap.core.errors import StoreError
+from topshap.core.errors import StoreError, StoreWarning
 from topshap.core.validation import front_door, refuse
-from topshap.evaluation.store import schema
-from topshap.evaluation.store.file import open_for
+from topshap.evaluation.store import queries, repair, schema
+from topshap.evaluation.store.check import check_file
+from topshap.evaluation.store.file import open_for, recover
+from topshap.evaluation.store.repair import is_damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from topshap.core.typing import Coalitions, Values
+    from topshap.evaluation.store.check import StoreCheck
     from topshap.evaluation.store.identity import Identity
 
-logger = logging.getLogger("topshap")
-
-_KEYS_PER_QUERY = 900
-"""The number of coalitions in one query; old versions of SQLite accept at most 999."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class Store:
     path
         The path of the file, which is created if it does not exist.
     game
-        A name for the game and its version, for games without an attribute ``fingerprint``. Change it whenever the
-        value of a coalition could change: with other data, another model, another prompt.
+        A name for the game and its version, for games without an attribute ``fingerprint``. It stands for the whole
+        game: only the number of players and their names are compared. Change it whenever the value of a coalition could
+        change: with other data, another model, another prompt.
 
     Examples
     --------
@@ -107,29 +109,29 @@ class Store:
             if self._connection is None or (identity is not None and identity != self._identity):
                 self.close()
                 self._connection, self._identity = open_for(self.path, identity)
-                if len(self):
-                    logger.info("%s: %d values are known", self.path, len(self))
             return self._known_identity()
 
     def look_up(self, coalitions: Coalitions, draws: Sequence[int] | None = None) -> tuple[Values, Any]:
         """Return the values of these coalitions, nan where unknown, and a bool array that is true where they are known.
 
-        For games whose values vary, `draws` has the number of each evaluation of a coalition, starting at 0.
+        A damaged value is removed with a warning and is unknown. For games whose values vary, `draws` has the number of
+        each evaluation of a coalition, starting at 0.
         """
         keys = pack(coalitions)
         draws = [0] * len(keys) if draws is None else draws
         known: dict[tuple[bytes, int], float] = {}
+        damaged = []
+        n = coalitions.shape[1]
         with self._lock, _store_errors(self.path):
-            connection, octets = self._opened(coalitions.shape[1])
-            different = list(dict.fromkeys(keys))
-            for start in range(0, len(different), _KEYS_PER_QUERY):
-                some = different[start : start + _KEYS_PER_QUERY]
-                marks = ",".join("?" * len(some))
-                query = f"SELECT coalition, draw, value, checksum FROM evaluations WHERE coalition IN ({marks})"  # noqa: S608 - question marks only
-                for row in connection.execute(query, some):
-                    if not schema.is_intact(row, octets):
-                        raise StoreError(f"The store {str(self.path)!r} was damaged while it was in use.")
-                    known[row[0], row[1]] = row[2]
+            rows = self._use(n, partial(queries.find, keys=list(dict.fromkeys(keys))))
+            octets = self._known_identity().octets
+            for row in rows:
+                if schema.is_intact(row[1:], octets):
+                    known[row[1], row[2]] = row[3]
+                else:
+                    damaged.append(row[0])
+            if damaged:
+                self._use(n, partial(repair.remove, ids=damaged, path=self.path))
         values = np.array([known.get(key, np.nan) for key in zip(keys, draws, strict=True)], dtype=np.float64)
         return values, ~np.isnan(values)
 
@@ -141,39 +143,55 @@ class Store:
         keys = pack(coalitions)
         rows = schema.rows_of(keys, [0] * len(keys) if draws is None else draws, np.asarray(values).tolist())
         with self._lock, _store_errors(self.path):
-            connection, _ = self._opened(coalitions.shape[1])
-            varies = not self._known_identity().deterministic
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                if varies:
-                    _insert_draws(connection, rows)
-                else:
-                    connection.executemany("INSERT OR IGNORE INTO evaluations VALUES (NULL, ?, ?, ?, ?)", rows)
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+            self._use(coalitions.shape[1], partial(queries.insert, rows=rows, varies=not self.open().deterministic))
 
     def read(self) -> Iterator[tuple[Coalitions, Sequence[int], Values]]:
-        """Yield blocks of coalitions, draws and values in the order in which they were written."""
-        n = self.open().n_players
-        octets = (n + 7) // 8
+        """Yield blocks of coalitions, draws and values in the order in which they were written.
+
+        Damaged values are left out, with a warning at the end.
+        """
+        identity = self.open()
+        n, octets, damaged = identity.n_players, identity.octets, 0
         with _store_errors(self.path):
-            connection, _ = self._opened(n)
-            for rows in schema.read(connection):
+            for block in schema.read(self._opened(n)):
+                rows = [row for row in block if schema.is_intact(row, octets)]
+                damaged += len(block) - len(rows)
                 packed = np.frombuffer(b"".join(row[0] for row in rows), dtype=np.uint8).reshape(-1, octets)
                 coalitions = np.unpackbits(packed, axis=1, count=n, bitorder="little").view(np.bool_)
                 yield coalitions, [row[1] for row in rows], np.array([row[2] for row in rows])
+        if damaged:
+            message = f"{damaged} damaged values in the store {str(self.path)!r} were left out."
+            warnings.warn(message, StoreWarning, stacklevel=2)
+
+    def check(self, *, repair: bool = False) -> StoreCheck:
+        """Verify every value and the structure of the file, which takes time in proportion to its size.
+
+        Parameters
+        ----------
+        repair
+            Whether to replace a damaged file by one with its intact values. The damaged file is kept under another
+            name. No other process may be using the store.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import topshap
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = topshap.Store(folder + "/run.db", game="my-game-v1")
+        ...     top = topshap.identify(lambda rows: rows.sum(axis=1), 3, k=1, store=store)
+        ...     store.check()
+        StoreCheck(values=8, damaged=0, problem=None, damaged_file=None)
+        """
+        with self._lock, _store_errors(self.path):
+            self.close()
+            return check_file(self.path, repair_it=repair)
 
     def info(self) -> StoreInfo:
         """Return a summary of the store, or raise an error if the file does not exist."""
         identity = self.open()
         with self._lock, _store_errors(self.path):
-            connection, _ = self._opened(identity.n_players)
-            ((created,),) = connection.execute("SELECT text FROM about WHERE name = 'created'").fetchall() or [("",)]
-            ((coalitions,),) = connection.execute("SELECT count(DISTINCT coalition) FROM evaluations").fetchall()
-            return StoreInfo(self.path, identity, str(created), len(self), coalitions, self.path.stat().st_size)
+            created, coalitions = self._use(identity.n_players, queries.summary)
+            return StoreInfo(self.path, identity, created, len(self), coalitions, self.path.stat().st_size)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -185,13 +203,8 @@ class Store:
 
     def __len__(self) -> int:
         """Return the number of values."""
-        with self._lock:
-            if self._connection is None:
-                self.open()
-            if self._connection is None:
-                return 0
-            ((evaluations,),) = self._connection.execute("SELECT count() FROM evaluations").fetchall()
-            return int(evaluations)
+        with self._lock, _store_errors(self.path):
+            return self._use(self.open().n_players, queries.count)
 
     def __enter__(self) -> Self:
         return self
@@ -210,14 +223,25 @@ class Store:
     def __reduce__(self) -> tuple[type[Self], tuple[Path, str | None]]:
         return type(self), (self.path, self.game)
 
-    def _opened(self, n_players: int) -> tuple[sqlite3.Connection, int]:
-        """Return the connection, a new one in a forked process, and the number of bytes of a packed coalition."""
+    def _use(self, n_players: int, action: Callable[[sqlite3.Connection], T]) -> T:
+        """Return the result of an action; if the file turns out to be damaged, recover its intact values before."""
+        try:
+            return action(self._opened(n_players))
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+        self.close()
+        recover(self.path)
+        return action(self._opened(n_players))
+
+    def _opened(self, n_players: int) -> sqlite3.Connection:
+        """Return the connection, a new one in a forked process."""
         identity = self.open(self._identity)
         if identity.n_players != n_players:
             raise StoreError(f"The store {str(self.path)!r} has {identity.n_players} players, not {n_players}.")
         if self._connection is None:
             raise StoreError(f"The store {str(self.path)!r} was closed.")
-        return self._connection, (n_players + 7) // 8
+        return self._connection
 
     def _known_identity(self) -> Identity:
         if self._identity is None:
@@ -247,20 +271,12 @@ def _check(name: str, value: Any, kinds: tuple[type, ...], *, must_be: str) -> N
         refuse(name, value, must_be=must_be)
 
 
-def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> None:
-    for coalition, draw, value, check in rows:
-        row = (coalition, draw, value, check)
-        if not connection.execute("INSERT OR IGNORE INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row).rowcount:
-            query = "SELECT max(draw) + 1 FROM evaluations WHERE coalition = ?"
-            ((free,),) = connection.execute(query, (coalition,)).fetchall()
-            row = (coalition, free, value, schema.checksum(coalition, free, value))
-            connection.execute("INSERT INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row)
-
-
 @contextmanager
 def _store_errors(path: Path) -> Iterator[None]:
     """Raise errors of SQLite and of the file system as errors that name the store."""
     try:
         yield
     except (sqlite3.Error, OSError, OverflowError, UnicodeDecodeError) as error:
-        raise StoreError(f"The store {str(path)!r} cannot be used: {error}") from error
+        damaged = isinstance(error, sqlite3.Error) and is_damage(error)
+        how = f" To recover its intact values, run: topshap store check --repair {path}" if damaged else ""
+        raise StoreError(f"The store {str(path)!r} cannot be used: {error}.{how}") from error
