@@ -1,6 +1,7 @@
 """Explainer: it picks the obvious output, explains one row or many, and turns into shap's explanations."""
 
 import logging
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from topshap import Explainer, identify
+from topshap import Explainer, Store, identify
 from topshap.core.errors import ParameterError
 from topshap.core.options import keyword_options
 from topshap.explainer import ExplainerOptions
@@ -175,3 +176,46 @@ def test_options_are_those_of_its_games_and_of_identify():
     assert ExplainerOptions.__optional_keys__ == takes - {"output"}
     for method in (Explainer.explain, Explainer.explain_many):
         assert set(keyword_options(method)) == run
+
+
+@pytest.mark.parametrize("output", [[0, 1], (0, 1), np.array([0, 1]), {0, 1}], ids=str)
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(max_iter=1000), SVC(), np.asarray], ids=["proba", "svc", "function"]
+)
+def test_several_outputs_at_once_are_refused(model, output):
+    iris, kind = load_iris(return_X_y=True)
+    if hasattr(model, "fit"):
+        model.fit(iris, kind)
+    with pytest.raises(ParameterError, match=r"'output' parameter of .* must be the name of one class or the position"):
+        Explainer(model, iris, output=output)
+
+
+class Counting:
+    """A linear model that counts its predictions and cannot be fingerprinted unless it is told how."""
+
+    def __init__(self, fingerprint):
+        self.fingerprint = fingerprint
+        self.rows = 0
+
+    def __call__(self, X):
+        self.rows += len(X)
+        return X @ np.array([3.0, -1.0, 2.0, 0.5])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_each_row_has_its_own_store(tmp_path, named):
+    model = Counting(None if named else "linear")
+    rows = np.random.default_rng(0).normal(size=(3, 4))
+    store = Store(tmp_path / "run.db", game="linear") if named else tmp_path / "run.db"
+    explainer = Explainer(model, np.zeros((1, 4)), store=store, random_state=0)
+    tops = explainer.explain_many(rows, k=2)
+    for row, top in zip(rows, tops, strict=True):
+        np.testing.assert_allclose(top.estimates, row * [3.0, -1.0, 2.0, 0.5], atol=1e-12)
+    files = sorted(path.name for path in tmp_path.glob("*.db"))
+    assert len(files) == 3
+    assert files[2] == "run.db"
+    assert all(re.fullmatch("run-[0-9a-f]{12}.db", file) for file in files[:2])
+    again = explainer.explain_many(rows, k=2)
+    assert sorted(path.name for path in tmp_path.glob("*.db")) == files
+    assert all(Store(tmp_path / file).info().evaluations == 16 for file in files)
+    np.testing.assert_array_equal([top.estimates for top in again], [top.estimates for top in tops])

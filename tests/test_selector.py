@@ -153,6 +153,29 @@ def test_options_of_a_race_reach_it(tmp_path, capsys):
     assert confident.fit(X, y).result_.guarantee in ("credible", None)
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_each_fold_of_a_search_has_its_own_store(tmp_path, named):
+    X, y = make_regression(60, 4, n_informative=2, noise=1.0, random_state=0)
+    store = topshap.Store(tmp_path / "run.db", game="linear") if named else tmp_path / "run.db"
+
+    def search(store):
+        selector = TopKSelector(LinearRegression(), cv=2, store=store, random_state=0)
+        pipeline = make_pipeline(selector, LinearRegression())
+        return GridSearchCV(pipeline, {"topkselector__k": [1, 2]}, cv=3, error_score="raise").fit(X, y)
+
+    first = search(store)
+    files = sorted(path.name for path in tmp_path.glob("*.db"))
+    assert len(files) == 4  # three folds and all data
+    again, without = search(store), search(None)
+    assert sorted(path.name for path in tmp_path.glob("*.db")) == files
+    for each in (again, without):
+        np.testing.assert_array_equal(each.cv_results_["mean_test_score"], first.cv_results_["mean_test_score"])
+    for file in files:
+        info = topshap.Store(tmp_path / file).info()
+        assert info.evaluations == 16
+        assert info.identity.fingerprint.startswith("linear:") == named
+
+
 def test_a_search_chooses_options_of_a_race():
     X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
     pipeline = make_pipeline(TopKSelector(LinearRegression(), k=2, cv=2, random_state=0), LinearRegression())

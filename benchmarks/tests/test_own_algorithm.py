@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import topshap
 import topshap_bench as bench
 from topshap.core.errors import ParameterError
 from topshap.games import TableGame
 from topshap_bench.contestants import contestant, plans_by_budget, version_of
+from topshap_bench.race import race
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "benchmarks" / "examples"
@@ -96,3 +98,12 @@ def test_a_file_directly_in_the_folder_belongs_to_a_family_of_its_name(tmp_path)
     assert bench.from_folder(tmp_path / "mine", families=["deep"]) == found[:1]
     with pytest.raises(ParameterError, match=r"'families' parameter of from_folder must be .*Got 'other'"):
         bench.from_folder(tmp_path / "mine", families=["other"])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("algorithm", [topshap.algorithms.CMCS(), topshap.algorithms.CMCS, 3], ids=str)
+def test_an_algorithm_that_is_not_given_by_name_is_refused(tmp_path, algorithm, n_jobs):
+    with pytest.raises(
+        ParameterError, match=r"'algorithms' parameter of race must be names .* given as 'module:Class'"
+    ):
+        race([bench.Source("tie", "0")], tmp_path, algorithms=[algorithm], budgets=[50], ks=[3], runs=1, n_jobs=n_jobs)

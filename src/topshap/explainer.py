@@ -14,6 +14,7 @@ from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_option
 from topshap.core.validation import check_int, front_door
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
+from topshap.evaluation.store.per_game import function_name, store_of_game
 from topshap.games.outputs import prediction_of
 from topshap.games.prediction import PredictionGame, option_names
 from topshap.games.tables import as_table
@@ -64,7 +65,9 @@ class Explainer:
         The name of the class to explain, for a classifier with more than two; or the position of a function's output.
     **options
         Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes);
-        and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every explanation.
+        and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every explanation. Each
+        row is a game of its own: if the file given as ``store`` belongs to another row, the values are kept in a file
+        next to it, whose name ends in digits of the game's fingerprint. A `topshap.Store` has a name for the model.
 
     Attributes
     ----------
@@ -108,7 +111,11 @@ class Explainer:
 
     def game(self, x: Any) -> PredictionGame:
         """Return the game of one row: the value of a set of features is the prediction when only they are known."""
-        return PredictionGame(self._prediction, x, self._background.data, **self._game_options)
+        return self._game(x)
+
+    def _game(self, x: Any, fingerprint: str | None = None) -> PredictionGame:
+        data = self._background.data
+        return PredictionGame(self._prediction, x, data, fingerprint=fingerprint, **self._game_options)
 
     @front_door
     @lists_options(_RUN_OPTIONS)
@@ -133,7 +140,10 @@ class Explainer:
         """
         refuse_unknown(options, Explainer.explain)
         self._check_k(k)
-        return identify(self.game(x), k=k, **{**self._run_options, **options})
+        chosen: Any = {**self._run_options, **options}
+        store = chosen.pop("store", None)
+        game = self._game(x, function_name(store))
+        return identify(game, k=k, store=store_of_game(store, game), **chosen)
 
     @front_door
     @lists_options(_RUN_OPTIONS)

@@ -12,6 +12,7 @@ from topshap.core.options import OPTION_DEFAULTS, refuse_unknown, takes_options
 from topshap.core.validation import check_int, parameters_of
 from topshap.entrypoints import identify
 from topshap.evaluation import Oracle
+from topshap.evaluation.store.per_game import function_name, store_of_game
 from topshap.games.retraining import RetrainingGame
 from topshap.games.scoring import check_estimator
 
@@ -57,7 +58,10 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     n_jobs
         The number of feature sets that are tried at the same time, as in joblib. The result is the same for any number.
     store
-        A file in which every score is kept as soon as it is known, or a `topshap.Store`: see `topshap.identify`.
+        A file in which every score is kept as soon as it is known, or a `topshap.Store` with a name for the estimator.
+        Other data is another game: if the file belongs to other data, for example to another fold of a search, the
+        scores are kept in a file next to it, whose name ends in digits of the game's fingerprint. Set ``random_state``
+        so that a second fit finds the scores of the first.
     progress
         Whether to show a progress bar, or ``"live"`` for a leaderboard: see `topshap.identify`.
     **options
@@ -155,9 +159,11 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             cv=self.cv,
             groups=self.groups,
             random_state=seed,
+            fingerprint=function_name(self.store),
         )
         k = check_int("k", self.k, low=1, high=game.n_players)
-        oracle = Oracle(game, n_jobs=self.n_jobs, store=self.store, retries=0)  # a fit that fails would fail again
+        store = self._store_of(game)
+        oracle = Oracle(game, n_jobs=self.n_jobs, store=store, retries=0)  # a fit that fails would fail again
         options: Any = {name: getattr(self, name) for name in OPTION_DEFAULTS} | {"random_state": seed}
         try:
             self.result_ = identify(oracle, k=k, progress=self.progress, **options)
@@ -165,6 +171,10 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise error.__cause__ or error from None  # the estimator's own error, with a note on the features
         self.support_ = np.isin(game.player_of, self.result_.players)
         return self
+
+    def _store_of(self, game: RetrainingGame) -> Any:
+        """Return the store of this data."""
+        return store_of_game(self.store, game)
 
     def _draw_seed(self) -> int:
         """Return the seed of the race and of the estimators, drawn as scikit-learn does."""

@@ -55,6 +55,13 @@ def contestant(algorithm: str) -> Any:
     return found() if isinstance(found, type) else found
 
 
+def check_name(parameter: str, algorithm: object) -> None:
+    """Refuse an algorithm that is not given by name; results are kept by name, also by other processes."""
+    if not isinstance(algorithm, str):
+        must_be = "names of algorithms; an algorithm of your own is given as 'module:Class'"
+        refuse(parameter, algorithm, must_be=must_be)
+
+
 def plans_by_budget(name: str) -> bool:
     """Return whether an algorithm plans by the budget, so that every budget needs a race of its own.
 

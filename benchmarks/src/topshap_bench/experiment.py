@@ -11,7 +11,7 @@ import joblib
 from tqdm import tqdm
 
 from topshap.core.validation import check_int, front_door
-from topshap_bench.contestants import version_of
+from topshap_bench.contestants import check_name, version_of
 from topshap_bench.parallel import in_order
 from topshap_bench.results_file import ResultsFile
 from topshap_bench.runs import run_chunk, shared_races
@@ -49,6 +49,8 @@ def fixed_budget_settings(
     8
     """
     check_int("runs", runs, low=1)
+    for algorithm in algorithms:
+        check_name("algorithms", algorithm)
     made = []
     for source in sources:
         opened = source.open()
@@ -82,6 +84,8 @@ def fixed_confidence_settings(
     6
     """
     check_int("runs", runs, low=1)
+    for algorithm, _ in rules:
+        check_name("rules", algorithm)
     made = []
     for source in sources:
         opened = source.open()

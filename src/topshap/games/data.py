@@ -9,7 +9,15 @@ import numpy as np
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_int, check_names, front_door, refuse
 from topshap.games.base import PlayerGroups
-from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.scoring import (
+    ScoreGame,
+    check_estimator,
+    check_scorer,
+    check_target,
+    constant_model,
+    effective_seed,
+    seeded,
+)
 from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
@@ -87,12 +95,12 @@ class DataGame(ScoreGame):
             refuse("X_test", self._X_test.labels, must_be=f"of the same columns as X, {self._X.labels}")
         self._y_test = check_target("y_test", y_test, self._X_test.n_rows)
         self._min_points = check_int("min_points", min_points, low=1)
-        self._seed, self._scoring = random_state, scoring
         names = check_names(point_names, self._X.n_rows) or range(self._X.n_rows)
         super().__init__(PlayerGroups(list(names), groups, always, element="row"), fingerprint)
         self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
         self._constant = constant_model(self._estimator)
         self._scorer = check_scorer(self._estimator, scoring)
+        self._seed, self._scoring = effective_seed(estimator, random_state), scoring
         base = import_extra("sklearn.base", extra="sklearn", needed_by="DataGame")
         self._one_class_is_enough = not base.is_classifier(self._estimator)
 

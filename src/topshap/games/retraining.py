@@ -9,7 +9,15 @@ import numpy as np
 from topshap.core.extras import import_extra
 from topshap.core.validation import check_choice, check_int, check_probability, front_door, refuse
 from topshap.games.base import PlayerGroups
-from topshap.games.scoring import ScoreGame, check_estimator, check_scorer, check_target, constant_model, seeded
+from topshap.games.scoring import (
+    ScoreGame,
+    check_estimator,
+    check_scorer,
+    check_target,
+    constant_model,
+    effective_seed,
+    seeded,
+)
 from topshap.games.tables import as_table, column_labels
 from topshap.games.tables.cells import ordinal_codes
 
@@ -93,7 +101,6 @@ class RetrainingGame(ScoreGame):
     ) -> None:
         table = as_table("X", X)
         target = check_target("y", y, table.n_rows)
-        self._seed, self._scoring = random_state, scoring
         if random_state is not None:
             check_int("random_state", random_state, low=0)
         super().__init__(
@@ -102,6 +109,7 @@ class RetrainingGame(ScoreGame):
         )
         self._estimator, self.deterministic = seeded(check_estimator(estimator), random_state)
         self._scorer = check_scorer(self._estimator, scoring)
+        self._seed, self._scoring = effective_seed(estimator, random_state), scoring
         self._splits = _splits(self._estimator, table, target, cv=cv, test=test, seed=random_state)
         constant = constant_model(self._estimator)
         self._nothing_known = self._mean_score(constant, np.zeros(0, dtype=np.intp))

@@ -75,6 +75,13 @@ def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
     return copy, not moving and (seed is not None or not unset)
 
 
+def effective_seed(estimator: Any, seed: int | None) -> int | None:
+    """Return the seed if an estimator takes one, None if its values do not depend on the seed."""
+    parameters = estimator.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    return seed if any(parameters[name] is None for name in names) else None
+
+
 def constant_model(estimator: Any) -> Any:
     """Return the model that ignores the features: it predicts the class frequencies or the mean."""
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
