@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 
 from topshap.games import PredictionGame, TableGame
 from topshap.interop import to_shapiq
@@ -56,6 +61,31 @@ def test_probabilities_equal_shaps_too():
         expected = explainer.shap_values(wine.iloc[[5]], check_additivity=False)[0, :, 2]
     game = PredictionGame(model.predict_proba, wine.iloc[5], wine.iloc[::4], output=2, imputer="marginal")
     np.testing.assert_allclose(shapley_values(game), expected, atol=1e-6)
+
+
+def test_boosted_classifiers_equal_shaps_raw_output_and_its_exact_explainer():
+    shap = pytest.importorskip("shap", reason="shap is in the extra 'shap'")
+    data = load_breast_cancer(as_frame=True)
+    frame = (100.0 * data.data.iloc[:, :6]).round().to_numpy()
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(frame, data.target)
+    row, background = frame[100], frame[:15]
+    probability, raw = (
+        shapley_values(PredictionGame(predict, row, background, output=output, imputer="marginal"))
+        for predict, output in ((model.predict_proba, 1), (model.decision_function, None))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        masker = shap.maskers.Independent(background, max_samples=15)
+        exact = shap.explainers.Exact(lambda rows: model.predict_proba(rows)[:, 1], masker)(row[None]).values[0]
+        theirs = {
+            output: shap.TreeExplainer(
+                model, background, feature_perturbation="interventional", model_output=output
+            ).shap_values(row[None], check_additivity=False)[0]
+            for output in ("raw", "probability")
+        }
+    np.testing.assert_allclose(probability, exact, atol=1e-9)
+    np.testing.assert_allclose(raw, theirs["raw"], atol=1e-6)
+    assert np.abs(probability - theirs["probability"]).max() > 1e-3  # rescaled, not computed
 
 
 def test_values_equal_shapiqs_exact_computer():

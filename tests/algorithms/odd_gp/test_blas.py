@@ -1,6 +1,9 @@
 """BLAS has one thread while an algorithm computes on a small problem, and all of them otherwise."""
 
+import subprocess
 import sys
+import tomllib
+from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
@@ -15,6 +18,7 @@ from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.core.algorithm import Round
 
 N = 8
+ROOT = Path(__file__).parents[3]
 
 
 def threads():
@@ -94,17 +98,25 @@ def test_others_may_come_and_go_meanwhile():
     assert [*seen, threads()] == [1, 1, 1, 2]
 
 
-def test_without_threadpoolctl_the_answers_are_the_same(monkeypatch):
+def test_the_answers_are_the_same_with_all_threads(monkeypatch):
     def answer():
         return topshap.identify(watched_game([]), n_players=N, k=3, budget=100, algorithm="odd-gp", random_state=0)
 
-    with_it = answer()
-    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    blas._controller.cache_clear()
-    without = answer()
-    blas._controller.cache_clear()
-    assert without.players.tolist() == with_it.players.tolist()
-    assert without.estimates == pytest.approx(with_it.estimates, rel=1e-6)
+    limited = answer()
+    monkeypatch.setattr(blas, "MAX_PLAYERS", 0)
+    unlimited = answer()
+    assert unlimited.players.tolist() == limited.players.tolist()
+    assert unlimited.estimates == pytest.approx(limited.estimates, rel=1e-6)
+
+
+def test_the_limit_is_part_of_the_plain_install():
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert any(requirement.startswith("threadpoolctl") for requirement in dependencies)
+
+
+def test_threadpoolctl_is_imported_when_it_is_used():
+    code = "import sys, topshap; assert 'threadpoolctl' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_names_and_documentation_stay():

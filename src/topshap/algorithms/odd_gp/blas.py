@@ -2,9 +2,9 @@
 
 numpy and scipy each come with a BLAS library that has its own threads, and idle threads wait by spinning. A computation
 that alternates between the two libraries, such as the fit of a small Gaussian process, makes them compete for the
-cores: on two cores, a race of 1000 evaluations took eight times as long as with one thread. So, where threadpoolctl is
-installed, BLAS uses one thread while an algorithm computes and the problem is small. All threads are available while
-the game is evaluated, and for problems that are large enough to benefit from them.
+cores: on two cores, a race of 1000 evaluations took eight times as long as with one thread. So BLAS uses one thread
+while an algorithm computes and the problem is small. All threads are available while the game is evaluated, and for
+problems that are large enough to benefit from them.
 """
 
 from __future__ import annotations
@@ -33,18 +33,17 @@ _limit_in_use = Lock()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread; does nothing without threadpoolctl.
+    """Limit BLAS to one thread.
 
     The number of threads is a property of the process. If several Python threads enter, the first one sets the limit
     and restores the previous number when it leaves. The others may run with more threads for a while, but the limit
     never outlives the thread that set it.
     """
-    controller = _controller()
-    if controller is None or not _limit_in_use.acquire(blocking=False):
+    if not _limit_in_use.acquire(blocking=False):
         yield
         return
     try:
-        with controller.limit(limits=1, user_api="blas"):
+        with _controller().limit(limits=1, user_api="blas"):
             yield
     finally:
         _limit_in_use.release()
@@ -52,14 +51,12 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _controller() -> Any:
-    """Return the controller of the BLAS libraries loaded so far, None without threadpoolctl.
+    """Return the controller of the BLAS libraries loaded so far.
 
     numpy's and scipy's are loaded by the time an algorithm runs.
     """
-    try:
-        from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - optional
-    except ImportError:
-        return None
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - imported late to keep `import topshap` quick
+
     return ThreadpoolController()
 
 
