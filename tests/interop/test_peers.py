@@ -76,7 +76,7 @@ def test_boosted_classifiers_equal_shaps_raw_output_and_its_exact_explainer():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         masker = shap.maskers.Independent(background, max_samples=15)
-        exact = shap.explainers.Exact(lambda rows: model.predict_proba(rows)[:, 1], masker)(row[None]).values[0]
+        (exact,) = shap.explainers.Exact(lambda rows: model.predict_proba(rows)[:, 1], masker)(row[None]).values  # noqa: PD011 - not a frame
         theirs = {
             output: shap.TreeExplainer(
                 model, background, feature_perturbation="interventional", model_output=output
