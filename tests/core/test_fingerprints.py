@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from topshap import games
 from topshap.core.errors import ParameterError
@@ -243,7 +244,7 @@ class Opaque:
         return 0.0 if len(inputs) == 3 else np.zeros(len(inputs[0]))
 
 
-class OpaqueClassifier(KNeighborsClassifier):
+class OpaqueClassifier(DecisionTreeClassifier):
     """An estimator that cannot be fingerprinted."""
 
     fingerprint = None
@@ -267,12 +268,12 @@ def prediction(x=DATA[0], background=DATA, **options):
     return games.PredictionGame(Opaque(), x, background, fingerprint="v1", **options)
 
 
-def retraining(X=DATA, y=LABELS, neighbours=1, **options):
-    return games.RetrainingGame(OpaqueClassifier(neighbours), X, y, fingerprint="v1", **{"cv": 2} | options)
+def retraining(X=DATA, y=LABELS, depth=1, **options):
+    return games.RetrainingGame(OpaqueClassifier(max_depth=depth), X, y, fingerprint="v1", **{"cv": 2} | options)
 
 
 def data(X=DATA, y=LABELS, X_test=DATA, y_test=LABELS, **options):
-    return games.DataGame(OpaqueClassifier(1), X, y, X_test, y_test, fingerprint="v1", **options)
+    return games.DataGame(OpaqueClassifier(), X, y, X_test, y_test, fingerprint="v1", **options)
 
 
 def ensemble(members=MODELS, X=DATA, y=LABELS, **options):
@@ -348,11 +349,20 @@ def test_a_name_stands_for_the_function_only(make):
 
 
 def test_a_named_function_may_change():
-    first = retraining(neighbours=1).fingerprint
-    assert first == retraining(neighbours=2).fingerprint
+    first = retraining(depth=1).fingerprint
+    assert first == retraining(depth=2).fingerprint
     assert first == games.RetrainingGame(LogisticRegression(), DATA, LABELS, cv=2, fingerprint="v1").fingerprint
 
 
 def test_a_part_that_cannot_be_fingerprinted_is_named_too():
     first, again, other = (retraining(scoring=Opaque(), cv=cv).fingerprint for cv in (2, 2, 3))
     assert first == again != other
+
+
+def test_a_seed_counts_for_estimators_that_use_one():
+    def game(estimator, seed):
+        return games.RetrainingGame(estimator, DATA, LABELS, cv=2, random_state=seed, fingerprint="v1").fingerprint
+
+    assert game(KNeighborsClassifier(1), 0) == game(KNeighborsClassifier(1), 1)
+    assert game(OpaqueClassifier(), 0) != game(OpaqueClassifier(), 1)
+    assert game(OpaqueClassifier(random_state=3), 0) == game(OpaqueClassifier(random_state=3), 1)
