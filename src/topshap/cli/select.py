@@ -72,6 +72,9 @@ def _selector(model: Any, task: Task, folds: int, race: RaceArguments, *, k: int
         def _draw_seed(self) -> int:
             return race.seed
 
+        def _warn_if_uncertain(self) -> None:
+            """Do not warn: the command prints how certain the result is."""
+
     splitter = selection.StratifiedKFold if task is Task.classification else selection.KFold
     cv = splitter(folds, shuffle=True, random_state=race.seed)
     options: Any = race.options()
