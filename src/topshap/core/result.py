@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.core.history import History
-    from topshap.core.stopping import Promised
+    from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
 
@@ -33,6 +33,9 @@ Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "fi
 are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of the user's was met. ``"finished"``:
 the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 """
+
+TIE_RESOLUTION = 1e-9
+"""Values that differ by less than this, relative to the largest, are equal up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ class TopK:
     """v(grand coalition): what they add up to."""
     deterministic: bool = True
     """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
-    guarantee: Promised | None = None
+    guarantee: Guarantee | None = None
     """The guarantee of a confident answer: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
     published rule, which is not a guarantee. None without `epsilon`."""
     value_range: tuple[float, float] | None = None
@@ -129,7 +132,7 @@ class TopK:
         >>> import topshap
         >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
         >>> options = {"k": 2, "epsilon": 0.1, "algorithm": "cmcs@k", "random_state": 0}
-        >>> topshap.identify(game, budget=100, **options).promise
+        >>> topshap.identify(game, budget=100, guarantee="published", **options).promise
         'No guarantee: the budget was spent before epsilon=0.1 was reached at delta=0.05; intervals and confidence are
         estimates that assume normal errors. It took 100 evaluations of a budget of 100.'
         >>> topshap.identify(game, guarantee="credible", **options).promise
@@ -168,6 +171,29 @@ class TopK:
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
         return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
+
+    @cached_property
+    def tied(self) -> Players:
+        """Players outside the set that are tied with the last one inside, best first.
+
+        They are ranked by equal values up to rounding: a difference of at most 1e-9 of the largest estimate or standard
+        error. If `stopped` is ``"exact"``, the values themselves are equal, and any choice among them is right.
+        Otherwise no evaluation so far has told them apart; players whose standard error is not known are not counted.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.AdditiveGame([3.0, 0.0, 1.0, 0.0, 0.0])
+        >>> top = topshap.identify(game, k=3, random_state=0)
+        >>> len(top.tied), top.estimates[top.tied]
+        (2, array([0., 0.]))
+        """
+        keys = rank_key(self.estimates, self.rank_by)
+        unit = np.nanmax(np.abs([self.estimates, self.std_errors]))
+        equal = np.abs(keys - keys[self.players[-1]]) <= TIE_RESOLUTION * unit
+        known = ~np.isnan(self.std_errors)
+        outside = self.ranking[self.k :]
+        return outside[(equal & known & known[self.players[-1]])[outside]]
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.

@@ -14,7 +14,7 @@ from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
-    from topshap.core.stopping.rules import Promised
+    from topshap.core.stopping.rules import Guarantee
 
 
 @front_door
@@ -46,7 +46,7 @@ class Credible(ConfidenceRule):
     """
 
     @property
-    def guarantee(self) -> Promised:
+    def guarantee(self) -> Guarantee:
         """Always ``"credible"``: a probability under the model, not a guarantee."""
         return "credible"
 
@@ -85,7 +85,7 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     0.0241
     """
     top, rest = standing.partition(k)
-    estimates, variances, covariance = standing.estimates, standing.std_errors**2, standing.covariance()
+    estimates, variances, covariance = standing.live_estimates, standing.live_std_errors**2, standing.covariance()
     lead = estimates[top][:, None] - estimates[rest] + epsilon
     variance = independent = variances[top][:, None] + variances[rest]
     if covariance is not None:
