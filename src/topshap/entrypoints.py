@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext, suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from topshap.core.errors import RaceError
+from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
 from topshap.evaluation import Oracle
 from topshap.evaluation.interrupts import deferred_interrupts
+from topshap.evaluation.pace import FIRST_ROWS
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from typing import Unpack
 
     from topshap.core.result import TopK
     from topshap.core.typing import Game
     from topshap.evaluation import Store
+    from topshap.evaluation.session import Session
     from topshap.show.progress import Progress
+    from topshap.show.progress_view import ProgressView
 
 logger = logging.getLogger("topshap")
 
@@ -181,16 +186,18 @@ async def aidentify(
         view(race, progress) as bar,
         oracle.run(race.n_players, race.player_names) as session,
     ):
-        if bar is not None:
-            session.on_arrival = bar.arrived
-        while not race.done:
-            values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
-            # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
-            await asyncio.to_thread(race.tell, values)
-            if bar is not None:
-                bar.told()
-            if callback is not None and _ends_run(callback, race):
-                break
+        looks = Looks(race, callback)
+        _watch(session, race, looks, bar, nullcontext())
+        try:
+            while not race.done:
+                values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
+                # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
+                await asyncio.to_thread(race.tell, values)
+                if bar is not None:
+                    bar.told()
+                looks.after_batch()
+        except RunEndedError as ended:
+            await asyncio.to_thread(_end, race, session, ended.reason)
     return race.result()
 
 
@@ -219,31 +226,76 @@ def as_oracle(
     return game.with_options(**given) if given else game
 
 
-def _ends_run(callback: Callable[[Race], object], race: Race) -> bool:
-    """Call the callback and return whether it ends the run; only True does, not any true value."""
-    answer = callback(race)
-    return isinstance(answer, bool | np.bool_) and bool(answer)
-
-
 def _is_async_game(game: Any) -> bool:
     """Return whether the game, or the function it was made of, is a coroutine."""
     return getattr(game, "is_async", False) is True or any(map(is_async, (game, getattr(game, "function", None))))
 
 
 def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
-    """Evaluate the coalitions that the race asks for until it is over or the callback ends it."""
+    """Evaluate the coalitions that the race asks for until it is over, or something else ends it.
+
+    Large batches are evaluated in parts, and the race is told values as they arrive: if the run ends within a batch,
+    they are used.
+    """
     with (
         view(race, progress) as bar,
         oracle.run(race.n_players, race.player_names) as evaluate,
         deferred_interrupts() as undivided,
     ):
-        if bar is not None:
-            evaluate.on_arrival = bar.arrived
-        while not race.done:
-            values = evaluate(race.pending)
+        looks = Looks(race, callback)
+        _watch(evaluate, race, looks, bar, undivided)
+        try:
+            while not race.done:
+                pending = race.pending
+                divided = len(pending) > evaluate.rows_per_look
+                part = pending[: evaluate.rows_per_look] if divided else pending
+                start = monotonic()
+                values = evaluate(part)
+                if len(part) >= FIRST_ROWS:
+                    evaluate.took(len(part), monotonic() - start)
+                with undivided:
+                    race.tell_part(values)
+                if bar is not None:
+                    bar.told()
+                if divided:
+                    looks.within_batch()
+                else:
+                    looks.after_batch()
+        except KeyboardInterrupt:
             with undivided:
-                race.tell(values)
+                _end(race, evaluate, "interrupted")
+            raise
+        except RunEndedError as ended:
+            with undivided:
+                _end(race, evaluate, ended.reason)
+
+
+def _watch(
+    session: Session,
+    race: Race,
+    looks: Looks,
+    bar: ProgressView | None,
+    undivided: AbstractContextManager[Any],
+) -> None:
+    """Let a session report values while a batch is evaluated: to the display, and to the race when a look is due."""
+
+    def on_result() -> None:
+        if looks.due:
+            with undivided:
+                race.tell_part(session.take_arrived())
             if bar is not None:
                 bar.told()
-            if callback is not None and _ends_run(callback, race):
-                return
+            looks.within_batch()
+
+    session.on_result = on_result
+    if bar is not None:
+        session.on_arrival = bar.arrived
+
+
+def _end(race: Race, session: Session, reason: Literal["interrupted", "time"]) -> None:
+    """End a race with all values that have arrived; a race that has not started stays as it is."""
+    arrived = session.take_arrived(whole=True)
+    if len(arrived) > 0:
+        race.tell_part(arrived)
+    with suppress(RaceError):  # v(empty) or v(N) is not known
+        race.end(reason)

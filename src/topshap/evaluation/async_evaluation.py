@@ -28,15 +28,18 @@ async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurr
     """Return the value of each coalition, with at most `concurrency` calls at the same time.
 
     The error of a coalition without a value is raised after all others have been evaluated and stored. A cancellation
-    cancels the calls; the values that have arrived by then are stored.
+    cancels the calls; the values that have arrived by then are stored. Values that `Session.take_arrived` has returned
+    in the meantime are not returned again.
     """
-    batch = PendingBatch(session, coalitions)
+    session.batch = batch = PendingBatch(session, coalitions)
     if len(batch.missing):
         try:
             await _gather(batch, coroutine_of(game), session, concurrency)
         finally:
             batch.store_arrived()
-    return batch.values_or_raise()
+    values = batch.values_or_raise()
+    session.batch = None
+    return values
 
 
 def coroutine_of(game: Any) -> AsyncCall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from topshap.core.errors import StoreError
 from topshap.evaluation.batches import max_rows
 from topshap.evaluation.bisection import evaluate
 from topshap.evaluation.executors import InProcess, choose_executor
+from topshap.evaluation.pace import FIRST_ROWS, next_rows
 from topshap.evaluation.pending_batch import PendingBatch
 from topshap.evaluation.pickling import PickledGame
 from topshap.evaluation.results import split_valid
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from topshap.core.typing import Coalitions, Game, Values
+    from topshap.evaluation.executors import Executor
     from topshap.evaluation.oracle import Options
     from topshap.evaluation.results import BatchResult
+
+ROWS_PER_WORKER = 4
+"""Every worker gets at least this many coalitions before the run looks at its limits."""
 
 
 class Session:
@@ -38,6 +44,11 @@ class Session:
         The store of this run.
     on_arrival : function of an int and a bool, or None
         Called with the number of values that have arrived, and whether they had to be evaluated.
+    on_result : function or None
+        Called after every result while `evaluate` waits for others. `take_arrived` then returns the values so far. It
+        may raise an exception, which ends the evaluation.
+    batch : PendingBatch or None
+        The batch that is being evaluated, or was when the evaluation was interrupted.
     """
 
     def __init__(self, game: Game, options: Options, n_players: int) -> None:
@@ -45,6 +56,8 @@ class Session:
         self.policy = options.call_policy
         self.store = _run_store(game, options, n_players)
         self.on_arrival: Callable[[int, bool], None] | None = None
+        self.on_result: Callable[[], None] | None = None
+        self.batch: PendingBatch | None = None
         self._game = game
         self._pickled = PickledGame(game)
         self._n_players = n_players
@@ -72,14 +85,50 @@ class Session:
     def evaluate(self, coalitions: Coalitions) -> Values:
         """Return the value of each coalition: from the store, or evaluated by workers and stored as it arrives.
 
-        The error of a coalition without a value is raised after all others have been evaluated and stored.
+        The error of a coalition without a value is raised after all others have been evaluated and stored. Values that
+        `take_arrived` has returned in the meantime are not returned again.
         """
-        batch = PendingBatch(self, coalitions)
+        self.batch = batch = PendingBatch(self, coalitions)
         try:
             batch.evaluate(self._pickled)
         finally:
             batch.store_arrived()
-        return batch.values_or_raise()
+        values = batch.values_or_raise()
+        self.batch = None
+        return values
+
+    def take_arrived(self, *, whole: bool = False) -> Values:
+        """Return the values of the first coalitions of the batch that is being evaluated, each once.
+
+        The last value is left for the end of the evaluation, unless the `whole` batch may be returned.
+        """
+        return np.empty(0) if self.batch is None else self.batch.take_arrived(whole=whole)
+
+    @cached_property
+    def rows_per_look(self) -> int:
+        """The number of coalitions to evaluate before the run looks at its limits again.
+
+        Where calls are small there is no limit, since the run may look after every call.
+        """
+        size = self.options.batch_size
+        if size is not None and size <= FIRST_ROWS:
+            return sys.maxsize
+        return self._fewest_rows
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Adjust `rows_per_look` to the time that some coalitions have taken."""
+        if self.rows_per_look != sys.maxsize:
+            self.rows_per_look = max(self._fewest_rows, next_rows(self.rows_per_look, rows, seconds))
+
+    @cached_property
+    def _executor(self) -> Executor:
+        """Where most batches of this run are evaluated."""
+        return choose_executor(self.options.n_jobs)
+
+    @cached_property
+    def _fewest_rows(self) -> int:
+        """The least number of coalitions before a look: some for every worker, so that they rarely wait."""
+        return max(FIRST_ROWS, ROWS_PER_WORKER * self._executor.n_workers)
 
     @cached_property
     def _max_direct_rows(self) -> int:
@@ -87,7 +136,7 @@ class Session:
         options = self.options
         if self.store is not None or options.timeout is not None:
             return 0
-        if not isinstance(choose_executor(options.n_jobs), InProcess):
+        if not isinstance(self._executor, InProcess):
             return 0
         return max_rows(self._n_players, options.batch_size, options.max_batch_bytes)
 
