@@ -253,8 +253,9 @@ def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable
                 values = evaluate(part)
                 if len(part) >= FIRST_ROWS:
                     evaluate.took(len(part), monotonic() - start)
+                told = len(pending) - len(race.pending)  # while the others were evaluated
                 with undivided:
-                    race.tell_part(values)
+                    race.tell_part(values, len(part) - told)
                 if bar is not None:
                     bar.told()
                 if divided:

@@ -98,11 +98,18 @@ class Race(RaceState):
         self._answer_known()
         self._telling = False
 
-    def tell_part(self, values: Any) -> None:
+    def tell_part(self, values: Any, rows: int | None = None) -> None:
         """Take the values of the first coalitions that `ask` returns, in the same order; it then returns the others.
 
         The values count as evaluations at once. The standing changes when the batch is complete, so that the result
         does not depend on how batches are divided, or when `end` is called.
+
+        Parameters
+        ----------
+        values
+            One value for each of the first coalitions.
+        rows
+            The number of these coalitions; by default the number of values.
 
         Examples
         --------
@@ -113,10 +120,11 @@ class Race(RaceState):
         5
         """
         pending = self._batch.pending
-        if len(values) == len(pending):
+        rows = len(values) if rows is None else rows
+        if rows == len(pending):
             self.tell(values)
         else:
-            self._batch.take_part(self._check(values, pending[: len(values)]))
+            self._batch.take_part(self._check(values, pending[:rows]))
 
     def end(self, reason: Literal["interrupted", "time"] = "interrupted") -> None:
         """End the race now, with estimates from all values told so far, including those of an incomplete batch.
