@@ -11,6 +11,7 @@ from topshap.core.bindings import bind
 from topshap.core.errors import (
     EvaluationError,
     GameError,
+    NoisyGameWarning,
     ParameterError,
     RaceError,
     StoreError,
@@ -50,6 +51,7 @@ __all__ = [
     "EvaluationError",
     "Explainer",
     "GameError",
+    "NoisyGameWarning",
     "Oracle",
     "ParameterError",
     "Race",

@@ -86,3 +86,7 @@ class StoreError(TopshapError, ValueError):
 
 class StoreWarning(UserWarning):
     """A store had lost something, and what was whole in it is used."""
+
+
+class NoisyGameWarning(UserWarning):
+    """A game that counts as deterministic returned two different values for a coalition."""

@@ -12,6 +12,7 @@ from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
 from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
 if TYPE_CHECKING:
@@ -40,6 +41,16 @@ async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurr
     values = batch.values_or_raise()
     session.batch = None
     return values
+
+
+async def check_repeats(session: Session, game: Game, coalitions: Coalitions, values: Values) -> None:
+    """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
+    rows = rows_to_repeat(len(values))
+    start = len(coalitions) - len(values)  # the values before were told in the meantime
+    repeated = coalitions[start:][rows]
+    again = await _result(coroutine_of(game), repeated, session.policy)
+    session.repeats = False
+    warn_if_different(repeated, values[rows], again.values, session.policy.player_names)
 
 
 def coroutine_of(game: Any) -> AsyncCall:

@@ -15,6 +15,7 @@ from topshap.evaluation.executors import InProcess, choose_executor
 from topshap.evaluation.pace import FIRST_ROWS, next_rows
 from topshap.evaluation.pending_batch import PendingBatch
 from topshap.evaluation.pickling import PickledGame
+from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import split_valid
 from topshap.evaluation.store.identity import identity_of
 from topshap.evaluation.store.lookup import RunStore
@@ -47,6 +48,8 @@ class Session:
     on_result : function or None
         Called after every result while `evaluate` waits for others. `take_arrived` then returns the values so far. It
         may raise an exception, which ends the evaluation.
+    repeats : bool
+        Whether it is still to be checked, with `check_repeats`, that the game is deterministic.
     batch : PendingBatch or None
         The batch that is being evaluated, or was when the evaluation was interrupted.
     """
@@ -56,6 +59,7 @@ class Session:
         self.policy = options.call_policy
         self.store = _run_store(game, options, n_players)
         self.on_arrival: Callable[[int, bool], None] | None = None
+        self.repeats = options.check_deterministic and options.deterministic
         self.on_result: Callable[[], None] | None = None
         self.batch: PendingBatch | None = None
         self._game = game
@@ -103,6 +107,13 @@ class Session:
         The last value is left for the end of the evaluation, unless the `whole` batch may be returned.
         """
         return np.empty(0) if self.batch is None else self.batch.take_arrived(whole=whole)
+
+    def check_repeats(self, coalitions: Coalitions, values: Values) -> None:
+        """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
+        rows = rows_to_repeat(len(coalitions))
+        again = evaluate(self._game, coalitions[rows], self.policy).values
+        self.repeats = False
+        warn_if_different(coalitions[rows], np.asarray(values)[rows], again, self.policy.player_names)
 
     @cached_property
     def rows_per_look(self) -> int:
