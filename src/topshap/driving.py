@@ -36,6 +36,8 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
     ):
         looks = Looks(race, callback)
         watch(evaluate, race, looks, bar, undivided)
+        if evaluate.divides:  # a look after every part is enough, and no call of a worker is lost
+            evaluate.on_result = None
         try:
             while not race.done:
                 pending = race.pending

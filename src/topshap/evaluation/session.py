@@ -115,20 +115,22 @@ class Session:
         self.repeats = False
         warn_if_different(coalitions[rows], np.asarray(values)[rows], again, self.policy.player_names)
 
+    @property
+    def divides(self) -> bool:
+        """Whether large batches are to be evaluated in parts; not if calls are small anyway."""
+        return self.options.batch_size is None or self.options.batch_size > FIRST_ROWS
+
     @cached_property
     def rows_per_look(self) -> int:
         """The number of coalitions to evaluate before the run looks at its limits again.
 
         Where calls are small there is no limit, since the run may look after every call.
         """
-        size = self.options.batch_size
-        if size is not None and size <= FIRST_ROWS:
-            return sys.maxsize
-        return self._fewest_rows
+        return self._fewest_rows if self.divides else sys.maxsize
 
     def took(self, rows: int, seconds: float) -> None:
         """Adjust `rows_per_look` to the time that some coalitions have taken."""
-        if self.rows_per_look != sys.maxsize:
+        if self.divides:
             self.rows_per_look = max(self._fewest_rows, next_rows(self.rows_per_look, rows, seconds))
 
     @cached_property
