@@ -11,7 +11,7 @@ from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, Regime
+from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, REFIT, Regime
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
@@ -88,7 +88,7 @@ class OddGP(Algorithm[FittedStanding]):
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
 
-        yield ending_early(pairs.round(design), partial(estimate, FIRST_FIT))
+        yield ending_early(pairs.round(design), partial(estimate, REFIT))
         iterations = FIRST_FIT
         for batch in regime.batches(regime.pairs - len(design)):
             estimate(iterations)

@@ -104,7 +104,7 @@ class Confidence(Criterion):
 class TimeLimit(Criterion):
     """Met when this many seconds have passed since the race was created.
 
-    It acts within a batch: about once a second, or every 100 evaluations if these take longer. The result depends on the
+    It acts within a batch, about once a second or every 100 evaluations, whichever is later. The result depends on the
     speed of the machine, even with a fixed seed.
 
     Examples
