@@ -22,7 +22,7 @@ IDS = st.lists(st.integers(0, 15), max_size=30)
     deterministic=st.booleans(),
     budget=st.none() | st.integers(40, 60),
 )
-def test_parts_cost_the_same_as_the_whole(known, asked, cuts, counting, deterministic, budget):
+def test_parts_cost_the_same_as_the_whole(*, known, asked, cuts, counting, deterministic, budget):
     answers = []
     for divided in (False, True):
         ledger = Ledger(4, budget, counting, deterministic=deterministic)
