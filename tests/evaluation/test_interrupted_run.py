@@ -104,9 +104,8 @@ def test_with_nothing_learned_the_result_does_not_name_players():
     top = topshap.identify(per_coalition(Paid(interrupt_after=2), n_players=N), k=3, budget=400, random_state=0)
     assert not top.learned
     assert len(top.players) == 3
-    assert "nothing is known about the players yet" in top.headline
-    assert top.promise.startswith("Nothing is known about the players yet: the race is not over.")
-    assert str(top) == f"{top.headline}\n{top.promise}"
+    assert "nothing distinguishes the players yet" in top.headline
+    assert str(top) == "\n".join([top.headline, "No ranking: nothing distinguishes the players yet.", top.promise])
 
 
 def test_before_the_ends_are_known_the_interrupt_is_raised():

@@ -131,8 +131,8 @@ class TopK:
         >>> topshap.identify(game, k=1, budget=2).learned, topshap.identify(game, k=1).learned
         (False, True)
         """
-        differ = bool((self.estimates != self.estimates[0]).any())
-        return differ or self.stopped == "exact" or not bool(np.isnan(self.std_errors).all())
+        differ = float(np.ptp(self.estimates)) > 1e-12 * float(np.abs(self.estimates).max())
+        return differ or self.stopped == "exact" or bool(np.isfinite(self.std_errors).any())
 
     @property
     def promise(self) -> str:
