@@ -105,7 +105,7 @@ def test_with_nothing_learned_the_result_does_not_name_players():
     assert not top.learned
     assert len(top.players) == 3
     assert "nothing distinguishes the players yet" in top.headline
-    assert str(top) == "\n".join([top.headline, "No ranking: nothing distinguishes the players yet.", top.promise])
+    assert str(top) == f"{top.headline}\nNo ranking: nothing distinguishes the players yet.\n{top.promise}"
 
 
 def test_before_the_ends_are_known_the_interrupt_is_raised():
