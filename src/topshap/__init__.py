@@ -11,6 +11,7 @@ from topshap.core.bindings import bind
 from topshap.core.errors import (
     EvaluationError,
     GameError,
+    NoisyGameWarning,
     ParameterError,
     PublishedRuleWarning,
     RaceError,
@@ -52,6 +53,7 @@ __all__ = [
     "EvaluationError",
     "Explainer",
     "GameError",
+    "NoisyGameWarning",
     "Oracle",
     "ParameterError",
     "PublishedRuleWarning",

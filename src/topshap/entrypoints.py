@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from topshap.core.errors import RaceError
+from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
+from topshap.driving import drive, end, watch
 from topshap.evaluation import Oracle
-from topshap.evaluation.interrupts import deferred_interrupts
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class RunOptions(RaceOptions, total=False):
     progress: Progress
     callback: Callable[[Race], object] | None
     on_interrupt: OnInterrupt
+    check_deterministic: bool
 
 
 @front_door
@@ -52,6 +53,7 @@ def identify(
     progress: Progress = False,
     callback: Callable[[Race], object] | None = None,
     on_interrupt: OnInterrupt = "return",
+    check_deterministic: bool = False,
     **options: Unpack[RaceOptions],
 ) -> TopK:
     """Find the k players with the highest Shapley values.
@@ -77,11 +79,16 @@ def identify(
         Whether to show a progress bar, with the extra ``topshap[progress]``; or ``"live"`` for a leaderboard that
         reorders as evidence comes in, with the extra ``topshap[live]``, where standard error is a terminal.
     callback
-        A function of the `Race`, called after every batch. If it returns True the run ends there, with
-        ``stopped="interrupted"``.
+        A function of the `Race`, called after every batch and about once a second within a large one (or after 100
+        evaluations, if these take longer). If it returns True the run ends there, with ``stopped="interrupted"``.
+        Within a batch `Race.evaluations` counts the values that have arrived; the standing changes when it is complete.
     on_interrupt
         What Ctrl-C does once the empty and the grand coalition are known: ``"return"`` the result so far, with
-        ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt.
+        ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt. The result uses the values that have arrived,
+        also those of an incomplete batch. If nothing is known about the players yet, `TopK.learned` is False.
+    check_deterministic
+        Whether to evaluate three coalitions of the first batch a second time and to issue a `NoisyGameWarning` if a
+        value differs. The repeats are not counted as evaluations and may exceed the budget.
     **options
         The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
         stop, algorithm, rank_by, counting, player_names, random_state.
@@ -102,12 +109,12 @@ def identify(
     """
     refuse_unknown(options, identify)
     check_choice("on_interrupt", on_interrupt, ("return", "raise"))
-    oracle = as_oracle(game, n_jobs=n_jobs, store=store)
+    oracle = as_oracle(game, n_jobs=n_jobs, store=store, check_deterministic=check_deterministic or None)
     if _is_async_game(oracle.game):
         refuse("game", oracle.game, must_be="no async function; for these there is aidentify")
     race = _race_for(oracle, n_players, k, callback, options)
     try:
-        _drive(race, oracle, progress=progress, callback=callback)
+        drive(race, oracle, progress=progress, callback=callback)
     except KeyboardInterrupt:
         if on_interrupt == "raise":
             raise
@@ -131,6 +138,7 @@ async def aidentify(
     store: Store | str | os.PathLike[str] | None = None,
     progress: Progress = False,
     callback: Callable[[Race], object] | None = None,
+    check_deterministic: bool = False,
     **options: Unpack[RaceOptions],
 ) -> TopK:
     """Find the k players with the highest Shapley values of a game that is a coroutine.
@@ -148,7 +156,7 @@ async def aidentify(
         As in `identify`.
     concurrency
         The number of calls that may be in flight at the same time.
-    store, progress, callback
+    store, progress, callback, check_deterministic
         As in `identify`.
     **options
         The options of a race, as in `identify`.
@@ -175,22 +183,27 @@ async def aidentify(
 
     refuse_unknown(options, aidentify)
     concurrency = check_int("concurrency", concurrency, low=1)
-    oracle = as_oracle(game, store=store)
+    oracle = as_oracle(game, store=store, check_deterministic=check_deterministic or None)
     race = _race_for(oracle, n_players, k, callback, options)
     with (
         view(race, progress) as bar,
         oracle.run(race.n_players, race.player_names) as session,
     ):
-        if bar is not None:
-            session.on_arrival = bar.arrived
-        while not race.done:
-            values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
-            # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
-            await asyncio.to_thread(race.tell, values)
-            if bar is not None:
-                bar.told()
-            if callback is not None and _ends_run(callback, race):
-                break
+        looks = Looks(race, callback)
+        watch(session, race, looks, bar, nullcontext())
+        try:
+            while not race.done:
+                values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
+                # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
+                coalitions, ends = race.pending, race.evaluations == 0
+                await asyncio.to_thread(race.tell, values)
+                if bar is not None:
+                    bar.told()
+                if session.repeats and not ends:
+                    await async_evaluation.check_repeats(session, oracle.game, coalitions, values)
+                looks.after_batch()
+        except RunEndedError as ended:
+            await asyncio.to_thread(end, race, session, ended.reason)
     return race.result()
 
 
@@ -211,39 +224,16 @@ def as_oracle(
     *,
     n_jobs: int | None = None,
     store: Store | str | os.PathLike[str] | None = None,
+    check_deterministic: bool | None = None,
 ) -> Oracle:
     """Return a game as an oracle; the options given here replace those of an oracle."""
+    options = {"n_jobs": n_jobs, "store": store, "check_deterministic": check_deterministic}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if not isinstance(game, Oracle):
-        return Oracle(game, n_jobs=n_jobs, store=store)
-    given = {name: value for name, value in (("n_jobs", n_jobs), ("store", store)) if value is not None}
+        return Oracle(game, **given)
     return game.with_options(**given) if given else game
-
-
-def _ends_run(callback: Callable[[Race], object], race: Race) -> bool:
-    """Call the callback and return whether it ends the run; only True does, not any true value."""
-    answer = callback(race)
-    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _is_async_game(game: Any) -> bool:
     """Return whether the game, or the function it was made of, is a coroutine."""
     return getattr(game, "is_async", False) is True or any(map(is_async, (game, getattr(game, "function", None))))
-
-
-def _drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
-    """Evaluate the coalitions that the race asks for until it is over or the callback ends it."""
-    with (
-        view(race, progress) as bar,
-        oracle.run(race.n_players, race.player_names) as evaluate,
-        deferred_interrupts() as undivided,
-    ):
-        if bar is not None:
-            evaluate.on_arrival = bar.arrived
-        while not race.done:
-            values = evaluate(race.pending)
-            with undivided:
-                race.tell(values)
-            if bar is not None:
-                bar.told()
-            if callback is not None and _ends_run(callback, race):
-                return

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import topshap
 from topshap.core.coalitions import from_ids, to_ids
 from topshap.core.errors import EvaluationError, GameError, ParameterError
 from topshap.evaluation.bisection import evaluate
@@ -300,3 +301,46 @@ def test_every_error_can_be_sent_and_says_what_and_where(error):
     assert str(error) in str(sent)
     if not isinstance(error, EvaluationError):
         assert "test_call.py" in sent.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        TypeError("unsupported operand"),
+        AttributeError("no attribute"),
+        IndexError("out of bounds"),
+        KeyError("age"),
+        ZeroDivisionError("division by zero"),
+        AssertionError("not sorted"),
+        UnboundLocalError("no value"),
+    ],
+    ids=repr,
+)
+def test_a_mistake_in_the_function_is_not_retried(mistake):
+    calls = []
+
+    def game(rows):
+        calls.append(len(rows))
+        raise mistake
+
+    with pytest.raises(topshap.EvaluationError, match="in 1 attempt: ") as raised:
+        topshap.identify(topshap.Oracle(game, backoff=1000.0), n_players=5, k=2)
+    assert raised.value.__cause__ is mistake
+    assert calls == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ConnectionError("reset"), TimeoutError("late"), OSError("busy"), RuntimeError("503"), ValueError("no JSON")],
+)
+def test_an_error_that_a_service_may_have_is_retried(error):
+    calls = []
+
+    def game(rows):
+        calls.append(len(rows))
+        if len(calls) == 1:
+            raise error
+        return rows.sum(axis=1)
+
+    assert topshap.identify(topshap.Oracle(game, backoff=0.0), n_players=5, k=2).stopped == "exact"
+    assert calls[:2] == [2, 2]

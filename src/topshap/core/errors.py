@@ -114,3 +114,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+class NoisyGameWarning(UserWarning):
+    """A game that counts as deterministic returned two different values for a coalition."""

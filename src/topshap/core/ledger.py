@@ -123,6 +123,28 @@ class Ledger:
                 unpaid.append(row)
         return Bill(keys, calls, unpaid)
 
+    def split(self, bill: Bill, paid: int) -> tuple[Bill, Bill]:
+        """Return the bill up to the row before its unpaid row number `paid`, and the bill of the other rows.
+
+        Examples
+        --------
+        >>> ledger = Ledger(n_players=2)
+        >>> bill = ledger.price(np.array([[True, False], [True, False], [False, True]]))
+        >>> first, rest = ledger.split(bill, 1)
+        >>> (first.calls, list(first.unpaid)), (rest.calls, list(rest.unpaid))
+        ((2, [0]), (1, [0]))
+        """
+        if paid >= len(bill.unpaid):
+            return bill, Bill([], 0, [])
+        row = bill.unpaid[paid]
+        unpaid = bill.unpaid[:paid]
+        keys = bill.keys[:row]
+        if len(bill.unpaid) == len(bill.keys):  # the usual case: every coalition is new
+            return Bill(keys, row, unpaid), Bill(bill.keys[row:], bill.calls - row, range(len(bill.keys) - row))
+        calls = row - sum(key in self._ends for key in keys) + sum(keys[i] in self._ends for i in unpaid)
+        rest = [other - row for other in bill.unpaid[paid:]]
+        return Bill(keys, calls, unpaid), Bill(bill.keys[row:], bill.calls - calls, rest)
+
     def enter(self, bill: Bill, values: Values) -> Values:
         """Take the values of the unpaid rows and return those of all rows of the bill."""
         self.calls += bill.calls

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import PublishedRuleWarning, warn_caller
-from topshap.core.stopping import Budget, Confidence, Criterion, Exhausted
+from topshap.core.stopping import AllOf, AnyOf, Budget, Confidence, Criterion, Exhausted, TimeLimit
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ class Limits:
             return "exact"
         return "confident" if race.confident else self.stop.reason(race)
 
+    def time_is_up(self, race: RaceView) -> bool:
+        """Return whether a time limit ends the race now, even within a batch."""
+        return self.stop is not None and _time_is_up(self.stop, race)
+
     def completion(self, race: RaceView) -> float:
         """Return the completed part of a race, from 0 to 1: that of the limit which is closest."""
         parts = [] if self.budget is None else [race.spent / self.budget]
@@ -116,6 +120,19 @@ def _warn_of_published_rule(name: str) -> None:
         "algorithm 'odd-gp@k' or 'swap@k'.",
         PublishedRuleWarning,
     )
+
+
+def _time_is_up(criterion: Criterion, race: RaceView) -> bool:
+    """Return whether a criterion is met because of a time limit.
+
+    Only time limits act within a batch. Other criteria wait for its end, since batches are divided by measured time and
+    the result of a run must not depend on it.
+    """
+    if isinstance(criterion, AnyOf):
+        return any(_time_is_up(part, race) for part in criterion.criteria)
+    if isinstance(criterion, AllOf):
+        return any(_time_is_up(part, race) for part in criterion.criteria) and criterion.met(race)
+    return isinstance(criterion, TimeLimit) and criterion.met(race)
 
 
 def default_budget(n_players: int) -> int:

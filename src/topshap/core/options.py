@@ -49,8 +49,8 @@ class RaceOptions(TypedDict, total=False):
     """The lowest and the highest value that a coalition may have. A value outside is an error."""
     stop: Criterion | Callable[[Race], bool] | None
     """Another criterion that ends the race, after the batch in which it is met: one from `topshap.stopping`, for
-    example ``TimeLimit(60)``, several of them composed with ``&`` and ``|``, or a function of the `Race`. Budget and
-    `epsilon` hold as well: whichever comes first."""
+    example ``TimeLimit(60)``, several of them composed with ``&`` and ``|``, or a function of the `Race`. Time limits
+    act within large batches too. Budget and `epsilon` hold as well: whichever comes first."""
     algorithm: str | Algorithm[Any]
     """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
     rank_by: RankBy

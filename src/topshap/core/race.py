@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from topshap.core.batch import Batch
 from topshap.core.errors import RaceError
-from topshap.core.history import Recorder
 from topshap.core.negated_standing import NegatedStanding
 from topshap.core.options import refuse_unknown, takes_options
+from topshap.core.race_state import NOT_STARTED, RaceState
 from topshap.core.result import TopK
 from topshap.core.rounds import RoundReader
 from topshap.core.setup import Setup
@@ -24,16 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from topshap.core.ledger import Bill
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped
     from topshap.core.standing import Standing
-    from topshap.core.stopping import StoppingRule
     from topshap.core.typing import Coalitions, Values
 
 
 @front_door
-class Race:
+class Race(RaceState):
     """A run of one algorithm on one game, driven from outside.
 
     `ask` returns coalitions that have no value yet, `tell` takes their values, until the race is `done`. A value that
@@ -73,92 +72,17 @@ class Race:
         **options: Unpack[RaceOptions],
     ) -> None:
         refuse_unknown(options, Race)
-        self._setup = setup = Setup.of(n_players, k, options, deterministic=deterministic)
-        self.n_players, self.k, self.player_names = setup.n, setup.k, setup.player_names
-        self.deterministic, self.counting, self.rank_by = deterministic, setup.counting, setup.rank_by
-        self._limits, self._ledger = setup.limits, setup.ledger()
-        self._recorder = Recorder()
-        self._clock, self._start_time = clock, clock()
-        self._standing: Standing | None = None
-        self.stopped: Stopped | None = None
-        """Why the race ended, None while it has not: see `TopK.stopped`."""
-        self.rule: StoppingRule | None = None
-        """The rule that says when it is confident, None before the first answer and where nothing is promised."""
+        super().__init__(Setup.of(n_players, k, options, deterministic=deterministic), clock)
         self._reader: RoundReader
-        self._request(np.array([[False] * setup.n, [True] * setup.n]))
-
-    @property
-    def done(self) -> bool:
-        """Whether the race is over."""
-        return self.stopped is not None
-
-    @property
-    def evaluations(self) -> int:
-        """The number of distinct coalitions that have been paid for."""
-        return self._ledger.evaluations
-
-    @property
-    def calls(self) -> int:
-        """The number of accesses to values; of the empty and the grand coalition only the first one counts."""
-        return self._ledger.calls
-
-    @property
-    def spent(self) -> int:
-        """The part of the budget that is spent: evaluations or calls."""
-        return self._ledger.spent
-
-    @property
-    def budget(self) -> int | None:
-        """The budget, None without a limit."""
-        return self._ledger.budget
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the value of every coalition is known; never if values vary from call to call."""
-        return self._ledger.complete
-
-    @property
-    def seconds(self) -> float:
-        """The time since the race was made."""
-        return self._clock() - self._start_time
-
-    @property
-    def confident(self) -> bool:
-        """Whether the current top k satisfies `epsilon` and `delta` by the race's rule, or is exact."""
-        if self.stopped is not None:
-            return self.stopped in ("confident", "exact")
-        return self.rule is not None and self.rule(self._working, self.k)
-
-    @property
-    def rule_completion(self) -> float:
-        """The completed part of the evaluations that the race's rule takes, from 0 to 1; 0 without a rule."""
-        return 0.0 if self.rule is None else self.rule.completion(self._working, self.k)
-
-    @property
-    def completion(self) -> float:
-        """The completed part of the race, from 0 to 1: that of the limit which is closest."""
-        if self.done or self._standing is None:
-            return float(self.done)
-        return self._limits.completion(self)
-
-    @property
-    def standing(self) -> Standing:
-        """Estimates, standard errors and ranking at the moment."""
-        if self._standing is None:
-            raise RaceError("This race has not started: tell it the values of the first coalitions it asks for.")
-        return self._standing
-
-    @property
-    def value_range(self) -> tuple[float, float] | None:
-        """The lowest and the highest value that a coalition may have, None without limits."""
-        return self._limits.value_range
+        self._telling = False
+        self._batch = Batch(np.array([[False] * self.n_players, [True] * self.n_players]), self._ledger)
 
     @property
     def pending(self) -> Coalitions:
         """The coalitions that `ask` returns, not copied; read-only."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to ask.")
-        pending = self._pending.view()
+        pending = self._batch.pending.view()
         pending.setflags(write=False)
         return pending
 
@@ -168,13 +92,57 @@ class Race:
 
     def tell(self, values: Any) -> None:
         """Take the values of the coalitions that `ask` returns, in the same order."""
-        if self.done:
-            raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
-        checked = check_values(values, self._pending, self.player_names)
-        if self._limits.value_range is not None:
-            check_within(checked, self._limits.value_range, self._pending, self.player_names)
+        checked = self._check(values, self._batch.pending)
+        self._telling = True  # until all of it is done: an exception in between leaves an inconsistent state
         self._take(checked)
         self._answer_known()
+        self._telling = False
+
+    def tell_part(self, values: Any, rows: int | None = None) -> None:
+        """Take the values of the first coalitions that `ask` returns, in the same order; it then returns the others.
+
+        The values count as evaluations at once. The standing changes when the batch is complete, so that the result
+        does not depend on how batches are divided, or when `end` is called.
+
+        Parameters
+        ----------
+        values
+            One value for each of the first coalitions.
+        rows
+            The number of these coalitions; by default the number of values.
+
+        Examples
+        --------
+        >>> race = Race(n_players=4, k=2, budget=12, random_state=0)
+        >>> race.tell([0.0, 6.0])
+        >>> race.tell_part(race.ask()[:3] @ np.array([3.0, 1.0, 2.0, 0.0]))
+        >>> race.evaluations
+        5
+        """
+        pending = self._batch.pending
+        rows = len(values) if rows is None else rows
+        if rows == len(pending):
+            self.tell(values)
+        else:
+            self._batch.take_part(self._check(values, pending[:rows]))
+
+    def end(self, reason: Literal["interrupted", "time"] = "interrupted") -> None:
+        """End the race now, with estimates from all values told so far, including those of an incomplete batch.
+
+        Parameters
+        ----------
+        reason
+            The `stopped` of the race.
+        """
+        if self._standing is None:
+            raise RaceError(NOT_STARTED)
+        if self.done:
+            return
+        told = self._batch.told()
+        if (len(told) > 0 or self._reader.within_rounds) and not self._telling:
+            missing = len(self._batch.rows) - len(told)
+            self._reader.take_prefix(self._signed(told), missing, self._working, may_resume=False)
+        self._stop_as("confident" if reason == "time" and self.confident else reason)
 
     @front_door
     def extend(self, budget: int) -> None:
@@ -210,7 +178,7 @@ class Race:
         budget = check_int("budget", budget, low=self._ledger.spent + 1, high=high)
         self._limits, self._ledger.budget = replace(self._limits, budget=budget), budget
         self.stopped = None
-        self._request(self._reader.resume())
+        self._batch = Batch(self._reader.resume(), self._ledger)
         self._answer_known()
 
     def result(self) -> TopK:
@@ -234,13 +202,13 @@ class Race:
 
     def _answer_known(self) -> None:
         """Answer batches from the ledger until something has to be evaluated or the race is over."""
-        while self.stopped is None and len(self._pending) == 0:
+        while self.stopped is None and len(self._batch.pending) == 0:
             self._take(np.empty(0))
 
     def _take(self, values: Values) -> None:
         """Give the algorithm the values of its batch, as far as the budget goes, and request the next batch."""
-        answer = self._ledger.enter(self._bill, values)
-        missing = len(self._batch) - len(answer)
+        answer = self._batch.take(values)
+        missing = len(self._batch.rows) - len(answer)
         started = self._standing is not None
         if not started:
             self._start(answer)
@@ -257,6 +225,15 @@ class Race:
                 self._reader.take(self._signed(answer))
             self._go_on()
 
+    def _check(self, values: Any, coalitions: Coalitions) -> Values:
+        """Return the values of these coalitions as an array, or raise an error if they are not valid."""
+        if self.done:
+            raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
+        checked = check_values(values, coalitions, self.player_names)
+        if self._limits.value_range is not None:
+            check_within(checked, self._limits.value_range, coalitions, self.player_names)
+        return checked
+
     def _signed(self, values: Values) -> Values:
         """Return the values as the algorithm sees them."""
         return -values if self._setup.negates else values
@@ -269,16 +246,9 @@ class Race:
             self._stop_as("exact" if self.exhausted else "confident" if self.confident else ended)
             return
         self._recorder.note(self.evaluations, self.standing)
-        self._request(batch)
+        self._batch = Batch(batch, self._ledger)
         if self._limits.may_stop_early and (verdict := self._limits.verdict(self)) is not None:
             self._stop_as(verdict)
-
-    def _request(self, batch: Coalitions) -> None:
-        """Price a batch; what is not known of it is pending."""
-        self._batch = batch
-        self._bill: Bill = self._ledger.price(batch)
-        unpaid = self._bill.unpaid
-        self._pending: Coalitions = batch if len(unpaid) == len(batch) else batch[unpaid]
 
     def _start(self, ends: Values) -> None:
         """Start the algorithm, now that v(empty) and v(N) are known."""

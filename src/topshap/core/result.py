@@ -124,6 +124,20 @@ class TopK:
         return tuple(self.name_of(i) for i in self.players)
 
     @property
+    def learned(self) -> bool:
+        """Whether anything is known about the players: if not, all estimates are equal and `players` is arbitrary.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
+        >>> topshap.identify(game, k=1, budget=2).learned, topshap.identify(game, k=1).learned
+        (False, True)
+        """
+        differ = float(np.ptp(self.estimates)) > 1e-12 * float(np.abs(self.estimates).max())
+        return differ or self.stopped == "exact" or bool(np.isfinite(self.std_errors).any())
+
+    @property
     def promise(self) -> str:
         """One line that says what is guaranteed, under which assumptions, and what was spent.
 

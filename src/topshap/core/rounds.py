@@ -53,11 +53,16 @@ class RoundReader:
             self._answers = []
 
     def take_prefix(self, values: Values, missing: int, standing: Standing, *, may_resume: bool) -> None:
-        """Take the values of all but the last coalitions that `read` returned, since the budget ends there."""
+        """Take the values of all but the last coalitions that `read` returned, since the race ends there."""
         self._answers.append(values)
         self._read -= missing
         self._undo = standing.checkpoint() if may_resume else None
         self._add()
+
+    @property
+    def within_rounds(self) -> bool:
+        """Whether some values of the current rounds have been taken, and others have not."""
+        return len(self._answers) > 0
 
     def resume(self) -> Coalitions:
         """Return the coalitions that were not evaluated, with the standing as it was before the incomplete round."""

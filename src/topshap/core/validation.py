@@ -180,6 +180,13 @@ def check_range(name: str, value: Any) -> tuple[float, float]:
     return low, high
 
 
+def check_bool(name: str, value: Any) -> bool:
+    """Return a bool; refuse anything else."""
+    if not _is_bool(value):
+        refuse(name, value, must_be="a bool")
+    return bool(value)
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse what is none of the choices.
 

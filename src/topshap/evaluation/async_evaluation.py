@@ -13,6 +13,7 @@ from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
 from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
 if TYPE_CHECKING:
@@ -29,15 +30,28 @@ async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurr
     """Return the value of each coalition, with at most `concurrency` calls at the same time.
 
     The error of a coalition without a value is raised after all others have been evaluated and stored. A cancellation
-    cancels the calls; the values that have arrived by then are stored.
+    cancels the calls; the values that have arrived by then are stored. Values that `Session.take_arrived` has returned
+    in the meantime are not returned again.
     """
-    batch = PendingBatch(session, coalitions)
+    session.batch = batch = PendingBatch(session, coalitions)
     if len(batch.missing):
         try:
             await _gather(batch, coroutine_of(game), session, concurrency)
         finally:
             batch.store_arrived()
-    return batch.values_or_raise()
+    values = batch.values_or_raise()
+    session.batch = None
+    return values
+
+
+async def check_repeats(session: Session, game: Game, coalitions: Coalitions, values: Values) -> None:
+    """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
+    rows = rows_to_repeat(len(values))
+    start = len(coalitions) - len(values)  # the values before were told in the meantime
+    repeated = coalitions[start:][rows]
+    again = await _result(coroutine_of(game), repeated, session.policy)
+    session.repeats = False
+    warn_if_different(repeated, values[rows], again.values, session.policy.player_names)
 
 
 def coroutine_of(game: Any) -> AsyncCall:

@@ -25,8 +25,23 @@ MAX_WAIT = 60.0
 """The longest wait between two attempts, in seconds, before jitter."""
 MAX_HANGS = 3
 """After this many coalitions that exceed the time limit, the rest of a batch is skipped."""
-_PERMANENT = (TopshapError, NameError, ImportError, SyntaxError, NotImplementedError)
-"""Errors that a retry cannot fix. Any other may come from a service that fails for a while."""
+PERMANENT_ERRORS = (
+    TopshapError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+)
+"""Errors of a mistake in the program, which a retry cannot fix.
+
+Any other error may come from a service that fails for a while: ConnectionError, TimeoutError, OSError, RuntimeError,
+errors of HTTP clients, and ValueError, which parsers raise for a malformed answer (``json.loads``, ``float``).
+"""
 
 _T = TypeVar("_T")
 _jitter = random.Random()  # noqa: S311 - spreads retries in time; the global generator stays untouched
@@ -68,7 +83,7 @@ class CallPolicy:
 
 def is_retryable(error: Exception) -> bool:
     """Return whether a retry may succeed: not if topshap raised the error, or the program has a mistake."""
-    return not isinstance(error, _PERMANENT)
+    return not isinstance(error, PERMANENT_ERRORS)
 
 
 def wait_before_retry(error: Exception, attempt: int, attempts: int, policy: CallPolicy) -> float:

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.coalitions import check_coalitions
-from topshap.core.validation import check_int, check_names, check_positive, check_real, front_door, refuse
+from topshap.core.validation import check_bool, check_int, check_names, check_positive, check_real, front_door, refuse
 from topshap.evaluation.call import CallPolicy
 from topshap.evaluation.session import Session
 from topshap.evaluation.store.store import Store
@@ -35,6 +35,7 @@ class Options:
     deterministic: bool
     batch_size: int | None
     max_batch_bytes: int
+    check_deterministic: bool
 
     @property
     def call_policy(self) -> CallPolicy:
@@ -64,7 +65,10 @@ class Oracle:
         Where values are kept: a path, for a game with an attribute ``fingerprint``, or a `Store` with a name for the
         game. Values in the store are not evaluated again.
     retries
-        The number of retries after a call that raised an exception, with exponentially growing waits.
+        The number of retries after a call that raised an exception, with exponentially growing waits. There are none
+        after errors that are mistakes in the program: TypeError, AttributeError, NameError, ImportError, SyntaxError,
+        NotImplementedError, AssertionError, LookupError (such as KeyError) and ArithmeticError (such as
+        ZeroDivisionError).
     timeout
         The time limit of a call in seconds, None for no limit. A call that exceeds it has failed. Python cannot end a
         call, so it stays behind in a thread.
@@ -79,6 +83,10 @@ class Oracle:
         stored one by one.
     max_batch_bytes
         The largest size of the coalitions in one call, with one byte per player and coalition.
+    check_deterministic
+        Whether a run evaluates three coalitions of its first batch a second time, in this process, and issues a
+        `topshap.NoisyGameWarning` if a value differs by more than rounding. These repeats are not counted as
+        evaluations and may exceed the budget. Nothing is repeated if the game is declared not deterministic.
 
     Attributes
     ----------
@@ -110,6 +118,7 @@ class Oracle:
         deterministic: bool | None = None,
         batch_size: int | None = None,
         max_batch_bytes: int = 2**24,
+        check_deterministic: bool = False,
     ) -> None:
         if not callable(game):
             refuse("game", game, must_be="a callable from a bool array of shape (m, n) to m numbers")
@@ -131,6 +140,7 @@ class Oracle:
             deterministic=bool(_given_or_attribute(deterministic, game, "deterministic", default=True)),
             batch_size=None if batch_size is None else check_int("batch_size", batch_size, low=1),
             max_batch_bytes=check_int("max_batch_bytes", max_batch_bytes, low=1),
+            check_deterministic=check_bool("check_deterministic", check_deterministic),
         )
         self._session: Session | None = None
 

@@ -46,6 +46,7 @@ class PendingBatch:
         self._store = session.store
         self._known = nothing_known(len(coalitions)) if self._store is None else self._store.look_up(coalitions)
         self._stored = ~np.isnan(self._known.values)
+        self._returned = 0
         self.missing: Coalitions = coalitions[self._known.missing]
         if len(self.missing) < len(coalitions):
             self._report(len(coalitions) - len(self.missing), fresh=False)
@@ -93,12 +94,26 @@ class PendingBatch:
             if isinstance(error, AnswerShapeError):
                 raise error
 
+        if self._session.on_result is not None and self._session.batch is self:
+            self._session.on_result()
+
     def store_arrived(self) -> None:
         """Store the values that have arrived but are not stored yet, as after an interruption within `take`."""
         self._add_to_store(np.flatnonzero(~np.isnan(self._known.values) & ~self._stored))
 
+    def take_arrived(self, *, whole: bool) -> Values:
+        """Return the values of the first coalitions, up to one without a value, that were not returned before.
+
+        The last value of the batch is left for `values_or_raise`, unless the `whole` batch may be returned.
+        """
+        values = self._known.values[self._known.same_as]
+        unknown = np.flatnonzero(np.isnan(values))
+        end = int(unknown[0]) if len(unknown) else len(values) - (not whole)
+        start, self._returned = self._returned, max(end, self._returned)
+        return values[start:end]
+
     def values_or_raise(self) -> Values:
-        """Return the values of all coalitions, or raise the error of the first one without a value."""
+        """Return the values that were not returned before, or raise the error of the first coalition without one."""
         if self.failures:
             row, error = min(self.failures, key=lambda failure: failure.row)
             raised = error_for(self.missing[row], error, self._session.policy)
@@ -110,7 +125,7 @@ class PendingBatch:
             coalition = self.coalitions[int(np.flatnonzero(np.isnan(values))[0])]
             name = names_of(coalition, self._session.options.player_names)
             raise EvaluationError(f"No value of the coalition {name} has come back.", coalition.copy())
-        return values
+        return values[self._returned :]
 
     def _add_to_store(self, rows: NDArray[np.intp]) -> None:
         if len(rows) and self._store is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from topshap.core.errors import StoreError
 from topshap.evaluation.batches import max_rows
 from topshap.evaluation.bisection import evaluate
 from topshap.evaluation.executors import InProcess, choose_executor
+from topshap.evaluation.pace import FIRST_ROWS, next_rows
 from topshap.evaluation.pending_batch import PendingBatch
 from topshap.evaluation.pickling import PickledGame
+from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import split_valid
 from topshap.evaluation.store.identity import identity_of
 from topshap.evaluation.store.lookup import RunStore
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from topshap.core.typing import Coalitions, Game, Values
+    from topshap.evaluation.executors import Executor
     from topshap.evaluation.oracle import Options
     from topshap.evaluation.results import BatchResult
+
+ROWS_PER_WORKER = 4
+"""Every worker gets at least this many coalitions before the run looks at its limits."""
 
 
 class Session:
@@ -38,6 +45,13 @@ class Session:
         The store of this run.
     on_arrival : function of an int and a bool, or None
         Called with the number of values that have arrived, and whether they had to be evaluated.
+    on_result : function or None
+        Called after every result while `evaluate` waits for others. `take_arrived` then returns the values so far. It
+        may raise an exception, which ends the evaluation.
+    repeats : bool
+        Whether it is still to be checked, with `check_repeats`, that the game is deterministic.
+    batch : PendingBatch or None
+        The batch that is being evaluated, or was when the evaluation was interrupted.
     """
 
     def __init__(self, game: Game, options: Options, n_players: int) -> None:
@@ -45,6 +59,9 @@ class Session:
         self.policy = options.call_policy
         self.store = _run_store(game, options, n_players)
         self.on_arrival: Callable[[int, bool], None] | None = None
+        self.repeats = options.check_deterministic and options.deterministic
+        self.on_result: Callable[[], None] | None = None
+        self.batch: PendingBatch | None = None
         self._game = game
         self._pickled = PickledGame(game)
         self._n_players = n_players
@@ -72,14 +89,59 @@ class Session:
     def evaluate(self, coalitions: Coalitions) -> Values:
         """Return the value of each coalition: from the store, or evaluated by workers and stored as it arrives.
 
-        The error of a coalition without a value is raised after all others have been evaluated and stored.
+        The error of a coalition without a value is raised after all others have been evaluated and stored. Values that
+        `take_arrived` has returned in the meantime are not returned again.
         """
-        batch = PendingBatch(self, coalitions)
+        self.batch = batch = PendingBatch(self, coalitions)
         try:
             batch.evaluate(self._pickled)
         finally:
             batch.store_arrived()
-        return batch.values_or_raise()
+        values = batch.values_or_raise()
+        self.batch = None
+        return values
+
+    def take_arrived(self, *, whole: bool = False) -> Values:
+        """Return the values of the first coalitions of the batch that is being evaluated, each once.
+
+        The last value is left for the end of the evaluation, unless the `whole` batch may be returned.
+        """
+        return np.empty(0) if self.batch is None else self.batch.take_arrived(whole=whole)
+
+    def check_repeats(self, coalitions: Coalitions, values: Values) -> None:
+        """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
+        rows = rows_to_repeat(len(coalitions))
+        again = evaluate(self._game, coalitions[rows], self.policy).values
+        self.repeats = False
+        warn_if_different(coalitions[rows], np.asarray(values)[rows], again, self.policy.player_names)
+
+    @property
+    def divides(self) -> bool:
+        """Whether large batches are to be evaluated in parts; not if calls are small anyway."""
+        return self.options.batch_size is None or self.options.batch_size > FIRST_ROWS
+
+    @cached_property
+    def rows_per_look(self) -> int:
+        """The number of coalitions to evaluate before the run looks at its limits again.
+
+        Where calls are small there is no limit, since the run may look after every call.
+        """
+        return self._fewest_rows if self.divides else sys.maxsize
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Adjust `rows_per_look` to the time that some coalitions have taken."""
+        if self.divides:
+            self.rows_per_look = max(self._fewest_rows, next_rows(self.rows_per_look, rows, seconds))
+
+    @cached_property
+    def _executor(self) -> Executor:
+        """Where most batches of this run are evaluated."""
+        return choose_executor(self.options.n_jobs)
+
+    @cached_property
+    def _fewest_rows(self) -> int:
+        """The least number of coalitions before a look: some for every worker, so that they rarely wait."""
+        return max(FIRST_ROWS, ROWS_PER_WORKER * self._executor.n_workers)
 
     @cached_property
     def _max_direct_rows(self) -> int:
@@ -87,7 +149,7 @@ class Session:
         options = self.options
         if self.store is not None or options.timeout is not None:
             return 0
-        if not isinstance(choose_executor(options.n_jobs), InProcess):
+        if not isinstance(self._executor, InProcess):
             return 0
         return max_rows(self._n_players, options.batch_size, options.max_batch_bytes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, Regime
+from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, REFIT, Regime
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
@@ -20,8 +21,10 @@ from topshap.core.validation import check_int, front_door
 from topshap.statistics.ranking import rank_signs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.algorithms.odd_gp.posterior import OddPosterior
-    from topshap.core.typing import Coalitions, Matrix
+    from topshap.core.typing import Coalitions, Matrix, Values
 
 
 @front_door
@@ -80,19 +83,35 @@ class OddGP(Algorithm[FittedStanding]):
         pairs = ComplementPairs.at_start(problem)
         surrogate = OddSurrogate(problem.rng, noise=regime.noise)
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
-        yield pairs.round(design)
-        iterations = FIRST_FIT
-        for batch in regime.batches(regime.pairs - len(design)):
+
+        def estimate(iterations: int) -> None:
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
             standing.set(*surrogate.shapley_values())
+
+        yield ending_early(pairs.round(design), partial(estimate, REFIT))
+        iterations = FIRST_FIT
+        for batch in regime.batches(regime.pairs - len(design)):
+            estimate(iterations)
             contrasts = ranked_contrasts(surrogate, standing, problem.k, regime.overall_weight)
             candidates = draw_candidates(regime.candidates(batch), pairs, problem.rng, repeat=regime.noise)
-            yield pairs.round(choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise))
+            chosen = choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise)
+            yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
             iterations = regime.refit
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
         standing.set(*surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, pairs, problem.rng))
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
+
+
+def ending_early(planned: Round, estimate: Callable[[], None]) -> Round:
+    """Return a round that estimates from its values if the race ends within it, as when it is interrupted."""
+
+    def add(values: Values) -> None:
+        planned.add(values)
+        if 2 <= len(values) < len(planned.rows):
+            estimate()
+
+    return planned._replace(add=add)
 
 
 def ranked_contrasts(surrogate: OddSurrogate, standing: FittedStanding, k: int, overall_weight: float) -> Matrix:

@@ -1,8 +1,8 @@
 """When a race ends: small criteria, composed with ``&`` and ``|``.
 
-A criterion is checked after every batch. It says whether it is `met`, and estimates its `completion` from 0 to 1, which
-drives the progress bar. ``a | b`` is met as soon as one of the two is, and its completion is the larger one; ``a & b``
-is met once both are, and its completion is the smaller one.
+A criterion is checked after every batch, a time limit also within large ones. It says whether it is `met`, and
+estimates its `completion` from 0 to 1, which drives the progress bar. ``a | b`` is met as soon as one is, and its
+completion is the larger one; ``a & b`` is met once both are, and its completion is the smaller one.
 
     identify(game, k=3, stop=TimeLimit(60) | Budget(500))                        # whichever comes first
     identify(game, k=3, stop=Budget(500) & Confidence(epsilon=0.01))             # confident, after at least 500

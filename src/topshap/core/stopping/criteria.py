@@ -105,7 +105,8 @@ class Confidence(Criterion):
 class TimeLimit(Criterion):
     """Met when this many seconds have passed since the race was created.
 
-    The current batch is finished first. The result depends on the speed of the machine, even with a fixed seed.
+    It acts within a batch, about once a second or every 100 evaluations, whichever is later. The result depends on the
+    speed of the machine, even with a fixed seed.
 
     Examples
     --------

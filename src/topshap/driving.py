@@ -1,0 +1,99 @@
+"""The loop of a run: evaluate the coalitions that a race asks for, until it is over or something else ends it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal
+
+from topshap.core.errors import RaceError
+from topshap.core.looks import Looks, RunEndedError
+from topshap.evaluation.interrupts import deferred_interrupts
+from topshap.evaluation.pace import FIRST_ROWS
+from topshap.show.progress import view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from topshap.core.race import Race
+    from topshap.evaluation import Oracle
+    from topshap.evaluation.session import Session
+    from topshap.show.progress import Progress
+    from topshap.show.progress_view import ProgressView
+
+
+def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
+    """Evaluate the coalitions that the race asks for until it is over, or something else ends it.
+
+    Large batches are evaluated in parts, and the race is told values as they arrive: if the run ends within a batch,
+    they are used.
+    """
+    with (
+        view(race, progress) as bar,
+        oracle.run(race.n_players, race.player_names) as evaluate,
+        deferred_interrupts() as undivided,
+    ):
+        looks = Looks(race, callback)
+        watch(evaluate, race, looks, bar, undivided)
+        if evaluate.divides:  # a look after every part is enough, and no call of a worker is lost
+            evaluate.on_result = None
+        try:
+            while not race.done:
+                pending = race.pending
+                divided = len(pending) > evaluate.rows_per_look
+                part = pending[: evaluate.rows_per_look] if divided else pending
+                start = monotonic()
+                values = evaluate(part)
+                if len(part) >= FIRST_ROWS:
+                    evaluate.took(len(part), monotonic() - start)
+                told = len(pending) - len(race.pending)  # while the others were evaluated
+                ends = race.evaluations == 0
+                with undivided:
+                    race.tell_part(values, len(part) - told)
+                if bar is not None:
+                    bar.told()
+                if evaluate.repeats and not ends:
+                    evaluate.check_repeats(part[told:], values)
+                if divided:
+                    looks.within_batch()
+                else:
+                    looks.after_batch()
+        except KeyboardInterrupt:
+            with undivided:
+                end(race, evaluate, "interrupted")
+            raise
+        except RunEndedError as ended:
+            with undivided:
+                end(race, evaluate, ended.reason)
+
+
+def watch(
+    session: Session,
+    race: Race,
+    looks: Looks,
+    bar: ProgressView | None,
+    undivided: AbstractContextManager[Any],
+) -> None:
+    """Let a session report values while a batch is evaluated: to the display, and to the race when a look is due."""
+
+    def on_result() -> None:
+        if looks.due:
+            with undivided:
+                race.tell_part(session.take_arrived())
+            if bar is not None:
+                bar.told()
+            looks.within_batch()
+
+    session.on_result = on_result
+    if bar is not None:
+        session.on_arrival = bar.arrived
+
+
+def end(race: Race, session: Session, reason: Literal["interrupted", "time"]) -> None:
+    """End a race with all values that have arrived; a race that has not started stays as it is."""
+    arrived = session.take_arrived(whole=True)
+    if len(arrived) > 0:
+        race.tell_part(arrived)
+    with suppress(RaceError):  # v(empty) or v(N) is not known
+        race.end(reason)
