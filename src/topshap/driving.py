@@ -38,23 +38,27 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
         watch(evaluate, race, looks, bar, undivided)
         if evaluate.divides:  # a look after every part is enough, and no call of a worker is lost
             evaluate.on_result = None
+        ends = True
         try:
             while not race.done:
                 pending = race.pending
                 divided = len(pending) > evaluate.rows_per_look
                 part = pending[: evaluate.rows_per_look] if divided else pending
-                start = monotonic()
-                values = evaluate(part)
-                if len(part) >= FIRST_ROWS:
+                if ends or len(part) >= FIRST_ROWS:  # small batches are not worth a measurement, except the first
+                    start = monotonic()
+                    values = evaluate(part)
                     evaluate.took(len(part), monotonic() - start)
-                told = len(pending) - len(race.pending)  # while the others were evaluated
-                ends = race.evaluations == 0
+                else:
+                    values = evaluate(part)
+                # Some may have been told while the others were evaluated.
+                told = 0 if evaluate.on_result is None else len(pending) - len(race.pending)
                 with undivided:
                     race.tell_part(values, len(part) - told)
                 if bar is not None:
                     bar.told()
                 if evaluate.repeats and not ends:
                     evaluate.check_repeats(part[told:], values)
+                ends = False
                 if divided:
                     looks.within_batch()
                 else:

@@ -37,7 +37,10 @@ def keys(coalitions: Coalitions) -> list[bytes]:
     >>> keys(np.array([[True, False, False], [True, True, False]]))
     [b'\x01\x00\x00', b'\x01\x01\x00']
     """
-    n = coalitions.shape[1]
+    m, n = coalitions.shape
+    if m <= 8 and n <= _UNPACKED_UP_TO:  # faster for a few rows, and some algorithms ask for three at a time
+        whole = coalitions.tobytes()
+        return [whole[start : start + n] for start in range(0, m * n, n)]
     rows = coalitions if n <= _UNPACKED_UP_TO else np.packbits(coalitions, axis=1, bitorder="little")
     as_bytes: list[bytes] = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel().tolist()
     return as_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ class Setup:
     seed: int | None
     """The seed, if it was given as an int."""
 
-    @property
+    @cached_property
     def negates(self) -> bool:
         """Whether the algorithm runs on -v: where it, or the rule that ends the race, only knows the highest values."""
         native = self.rank_by in self.algorithm.ranks_by and self.limits.confidence is None
