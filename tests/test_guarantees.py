@@ -7,7 +7,7 @@ import topshap
 from topshap.algorithms import ALGORITHMS, Algorithm, Round
 from topshap.core.errors import GameError, ParameterError
 from topshap.core.standing import FittedStanding
-from topshap.core.stopping import GUARANTEES, SeparatedBorder
+from topshap.core.stopping import GUARANTEES, Confidence, SeparatedBorder
 
 GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
 
@@ -119,6 +119,65 @@ def test_a_guarantee_that_an_algorithm_cannot_give_is_refused_with_the_names_of_
     with pytest.raises(ParameterError, match=f"stop by itself with guarantee='{guarantee}'") as refusal:
         topshap.identify(GAME, k=2, algorithm=name, **options)
     assert all(repr(other) in str(refusal.value) for other in able)
+
+
+# The published rule has to be asked for.
+
+PUBLISHED = ["cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k"]
+
+
+def test_the_published_rule_is_not_an_asymptotic_guarantee():
+    assert [name for name, algorithm in ALGORITHMS.items() if "published" in algorithm.guarantees] == PUBLISHED
+    assert not any("asymptotic" in ALGORITHMS[name].guarantees for name in PUBLISHED)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("as_criterion", [False, True])
+def test_an_explicit_asymptotic_guarantee_is_refused_by_algorithms_with_only_the_published_rule(name, as_criterion):
+    promise = {"epsilon": 0.3, "guarantee": "asymptotic"}
+    options = {"stop": Confidence(**promise)} if as_criterion else promise
+    with pytest.raises(ParameterError, match=f"{name}' takes guarantee='published'") as refusal:
+        topshap.Race(9, 2, algorithm=name, **options)
+    assert "'odd-gp@k', 'swap@k'" in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("as_criterion", [False, True])
+def test_the_published_rule_without_being_asked_for_is_a_warning_that_says_what_to_pass(name, as_criterion):
+    options = {"k": 2, "algorithm": name, "random_state": 0}
+    promise = {"stop": Confidence(0.3)} if as_criterion else {"epsilon": 0.3}
+    with pytest.warns(topshap.PublishedRuleWarning, match=f"published rule of '{name}'.*guarantee='published'") as seen:
+        top = topshap.identify(GAME, **promise, **options)
+    assert [warning.filename for warning in seen] == [__file__]
+    asked_for = topshap.identify(GAME, epsilon=0.3, guarantee="published", **options)
+    assert top.guarantee == asked_for.guarantee == "published"
+    np.testing.assert_array_equal(top.estimates, asked_for.estimates)
+
+
+def test_without_a_guarantee_it_is_asymptotic_where_the_algorithm_can_give_that():
+    for name in ("auto", "odd-gp@k", "swap@k"):
+        top = topshap.identify(GAME, k=2, epsilon=0.3, algorithm=name, random_state=0)
+        assert top.guarantee == "asymptotic"
+
+
+def test_beyond_2000_players_an_asymptotic_guarantee_is_an_error_and_the_published_rule_a_warning():
+    with pytest.raises(ParameterError, match="'guarantee' .* must be 'credible' or 'published' beyond 2000 players"):
+        topshap.Race(2001, 2, epsilon=0.3, guarantee="asymptotic")
+    with pytest.warns(topshap.PublishedRuleWarning, match="'cmcs@k'"):
+        topshap.Race(2001, 2, epsilon=0.3)
+    topshap.Race(2001, 2, epsilon=0.3, guarantee="published")
+    topshap.Race(2001, 2, epsilon=0.3, guarantee="credible")
+    topshap.Race(2000, 2, epsilon=0.3, guarantee="asymptotic")
+
+
+def test_auto_runs_the_published_algorithm_if_its_rule_is_asked_for():
+    top = topshap.identify(GAME, k=2, epsilon=0.3, guarantee="published", random_state=0)
+    assert (top.algorithm, top.guarantee, top.stopped) == ("cmcs@k", "published", "confident")
+
+
+def test_an_algorithm_without_a_default_guarantee_names_those_that_it_takes():
+    with pytest.raises(ParameterError, match="'kernelshap' takes guarantee='credible'"):
+        topshap.Race(9, 2, epsilon=0.3, algorithm="kernelshap", budget=100)
 
 
 # Never more than all coalitions.

@@ -58,8 +58,8 @@ WRONG = [
     ({"algorithm": topshap.algorithms.CMCS}, "'algorithm'", "an Algorithm", "CMCS"),
     ({"algorithm": "kernelshap", "epsilon": 0.1}, "'algorithm'", "stop by itself", "'kernelshap'"),
     ({"algorithm": "cmcs@k", "epsilon": 0.1, "guarantee": "exact"}, "'algorithm'", "guarantee='exact'", "'cmcs@k'"),
-    ({"guarantee": "certain"}, "'guarantee'", "'asymptotic', 'credible' or 'exact'", "'certain'"),
-    ({"guarantee": None}, "'guarantee'", "'asymptotic', 'credible' or 'exact'", "None"),
+    ({"guarantee": "certain"}, "'guarantee'", "'asymptotic', 'credible', 'exact' or 'published'", "'certain'"),
+    ({"guarantee": True}, "'guarantee'", "'asymptotic', 'credible', 'exact' or 'published'", "True"),
     ({"value_range": (1.0, 0.0)}, "'value_range'", "a pair of finite numbers", "(1.0, 0.0)"),
     ({"value_range": (0.0, 0.0)}, "'value_range'", "with low < high", "(0.0, 0.0)"),
     ({"value_range": (0.0, float("inf"))}, "'value_range'", "a pair of finite numbers", "(0.0, inf)"),
@@ -105,7 +105,7 @@ def test_a_wrong_parameter_is_refused_by_name_with_its_value_and_what_is_right(w
     message = str(refusal.value)
     assert message.startswith(f"The {parameter} parameter of identify must be ")
     assert right in message
-    assert re.search(rf"Got .*{re.escape(value)}.* instead\.$", message)
+    assert re.search(rf"Got .*{re.escape(value)}.* instead\.( Did you mean '[\w@-]+'\?)?$", message)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -338,11 +338,16 @@ def test_the_default_budget_is_reported(random_game):
 # Races that stop by themselves.
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
-def test_with_epsilon_it_stops_by_itself_and_is_right(algorithm):
+PUBLISHED = ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "guarantee"), [("auto", "asymptotic"), *[(algorithm, "published") for algorithm in PUBLISHED]]
+)
+def test_with_epsilon_it_stops_by_itself_and_is_right(algorithm, guarantee):
     game = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
-    top = topshap.identify(game, k=2, epsilon=0.3, delta=0.05, algorithm=algorithm, random_state=0)
-    assert top.stopped == "confident"
+    top = topshap.identify(game, k=2, epsilon=0.3, algorithm=algorithm, guarantee=guarantee, random_state=0)
+    assert (top.stopped, top.guarantee) == ("confident", guarantee)
     assert set(top.players) == {0, 1}
     assert (top.budget, top.epsilon, top.delta) == (None, 0.3, 0.05)
     assert top.evaluations < 2**12
@@ -362,7 +367,8 @@ def test_a_tie_at_the_border_ends_when_all_coalitions_are_known():
 
 def test_it_never_stops_by_itself_before_the_warm_up(random_game):
     for seed in range(5):
-        top = topshap.identify(random_game(10), k=3, epsilon=100.0, algorithm="cmcs", random_state=seed)
+        options = {"epsilon": 100.0, "guarantee": "published", "algorithm": "cmcs"}
+        top = topshap.identify(random_game(10), k=3, random_state=seed, **options)
         assert top.stopped == "confident"
         assert top.calls > 30 * 9
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap.algorithms import ALGORITHMS
+from topshap.core.stopping import GUARANTEES
 from topshap.core.errors import ParameterError
 from topshap.games import AdditiveGame, TableGame
 
@@ -48,7 +49,7 @@ def test_the_lowest_of_a_game_are_the_highest_of_its_negative(random_game, algor
     assert low.confidence == pytest.approx(high.confidence, abs=0.04, nan_ok=True)  # draws: five standard deviations
 
 
-@pytest.mark.parametrize("guarantee", ["asymptotic", "credible", "exact"])
+@pytest.mark.parametrize("guarantee", GUARANTEES)
 @pytest.mark.parametrize("algorithm", ["auto", "cmcs", "swap@k", "greedy-cmcs"])
 def test_a_race_for_the_lowest_can_stop_by_itself(guarantee, algorithm):
     if algorithm in ALGORITHMS and guarantee not in ALGORITHMS[algorithm].guarantees:

@@ -12,10 +12,12 @@ from topshap.core.errors import (
     EvaluationError,
     GameError,
     ParameterError,
+    PublishedRuleWarning,
     RaceError,
     StoreError,
     StoreWarning,
     TopshapError,
+    UncertainResultWarning,
 )
 from topshap.core.options import RaceOptions
 from topshap.core.race import Race
@@ -52,6 +54,7 @@ __all__ = [
     "GameError",
     "Oracle",
     "ParameterError",
+    "PublishedRuleWarning",
     "Race",
     "RaceError",
     "RaceOptions",
@@ -62,6 +65,7 @@ __all__ = [
     "TopK",
     "TopKSelector",
     "TopshapError",
+    "UncertainResultWarning",
     "__version__",
     "aidentify",
     "algorithms",

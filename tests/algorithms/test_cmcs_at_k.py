@@ -133,7 +133,7 @@ def test_when_everybody_is_asked_for_everybody_is_sampled_alike(random_game, alg
 
 @either
 def test_it_brings_the_published_rule_with_its_own_warm_up(play, random_game, algorithm):
-    problem = replace(play(algorithm(), random_game(4)).problem, epsilon=0.1, delta=0.05)
+    problem = replace(play(algorithm(), random_game(4)).problem, epsilon=0.1, delta=0.05, guarantee="published")
     rule = algorithm(warm_up=12).stopping_rule(problem)
     assert rule == OverlappingIntervals(0.1, 0.05, min_samples=12)
     assert rule.guarantee == "published"

@@ -108,7 +108,8 @@ def test_it_is_exact_when_the_budget_covers_all_coalitions(random_game, counted,
 @pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
 def test_a_race_that_stops_by_itself_is_exact_once_all_coalitions_are_known(random_game, algorithm):
     game = random_game(5)
-    top = topshap.identify(game, k=2, epsilon=0.0, algorithm=algorithm, random_state=0)
+    options = {"epsilon": 0.0, "guarantee": "published", "algorithm": algorithm}
+    top = topshap.identify(game, k=2, random_state=0, **options)
     assert (top.stopped, top.evaluations) == ("exact", 32)
     np.testing.assert_allclose(top.estimates, game.shapley_values(), atol=1e-9)
 

@@ -66,3 +66,23 @@ def test_a_wrong_value_names_the_option_and_the_front_door(option, wrong):
 def test_defaults_are_valid():
     assert {name: getattr(CheckedOptions(), name) for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
     assert typing.is_typeddict(RaceOptions)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ({"algorithm": "cmcsk"}, "cmcs@k"),
+        ({"algorithm": "kernel-shap"}, "kernelshap"),
+        ({"guarantee": "asymptotical"}, "asymptotic"),
+        ({"rank_by": "magnitud"}, "magnitude"),
+        ({"counting": "call"}, "calls"),
+    ],
+)
+def test_a_misspelt_choice_is_answered_with_the_closest_one(wrong, meant):
+    with pytest.raises(ParameterError, match=rf"instead\. Did you mean '{meant}'\?$"):
+        topshap.Race(4, 2, **wrong)
+
+
+def test_a_choice_that_is_close_to_none_gets_no_suggestion():
+    with pytest.raises(ParameterError, match=r"Got 'zzz' instead\.$"):
+        topshap.Race(4, 2, algorithm="zzz")

@@ -322,7 +322,7 @@ def test_where_calls_are_counted_the_price_is_in_calls():
 
 def test_the_published_rule_is_not_called_a_guarantee():
     game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
-    top = topshap.identify(game, k=2, epsilon=0.1, algorithm="cmcs@k", random_state=0)
+    top = topshap.identify(game, k=2, epsilon=0.1, algorithm="cmcs@k", guarantee="published", random_state=0)
     assert (top.stopped, top.guarantee) == ("confident", "published")
     assert "Not a guarantee at level delta" in top.promise
 

@@ -32,7 +32,7 @@ def assert_same(one, other):
     [
         {},
         {"algorithm": "odd-gp", "player_names": ["ä", "b c", *"defghi"]},
-        {"epsilon": 0.5, "algorithm": "cmcs@k", "budget": None, "value_range": (0.0, 5.0)},
+        {"epsilon": 0.5, "algorithm": "cmcs@k", "guarantee": "published", "budget": None, "value_range": (0.0, 5.0)},
         {"budget": 256},
         {"budget": 5, "algorithm": "approshapley"},
     ],

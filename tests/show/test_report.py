@@ -115,9 +115,9 @@ def test_the_order_at_each_moment_is_in_the_data(found, rank_by):
 
 
 def test_the_page_shows_the_settings_and_the_promise(found):
-    top = found(n=14, k=4, budget=300, epsilon=0.01, algorithm="cmcs@k", value_range=(-100.0, 100.0))
+    top = found(n=14, k=4, budget=300, epsilon=0.01, algorithm="swap@k", value_range=(-100.0, 100.0))
     written = " ".join(Page(render(top, game="the price of a flat")).text)
-    for words in ("the price of a flat", "cmcs@k", "Seed 7", "epsilon = 0.01", "-100 to 100", "numpy", top.promise):
+    for words in ("the price of a flat", "swap@k", "Seed 7", "epsilon = 0.01", "-100 to 100", "numpy", top.promise):
         assert words in re.sub(r"\s+", " ", written)
 
 

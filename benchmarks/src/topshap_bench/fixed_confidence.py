@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import topshap
+from topshap.algorithms import ALGORITHMS
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.parallel import run_all
 from topshap_bench.sources import Source, from_folder
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from topshap import RaceOptions
     from topshap.core.typing import Game, Values
 
 
@@ -104,10 +106,10 @@ def run_setting(setting: Setting) -> Outcome:
 def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
     """Run races that stop by themselves on a game with known Shapley values, with different seeds."""
     k, epsilon, delta, runs, _ = terms
-    tops = [
-        topshap.identify(game, k=k, epsilon=epsilon, delta=delta, algorithm=algorithm, random_state=seed)
-        for seed in range(runs)
-    ]
+    options: RaceOptions = {"epsilon": epsilon, "delta": delta, "algorithm": algorithm}
+    if algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees:
+        options["guarantee"] = "published"
+    tops = [topshap.identify(game, k=k, random_state=seed, **options) for seed in range(runs)]
     allowed = epsilon + 1e-9 * float(np.abs(exact).max())
     failed = [inclusion_exclusion_error(exact, top.players) > allowed for top in tops]
     return Outcome([top.evaluations for top in tops], failed)

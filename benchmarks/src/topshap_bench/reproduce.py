@@ -170,6 +170,7 @@ def run(game: TableGame, setting: Setting, *, seed: int, epsilon: float = EPSILO
         budget=None if setting.budget is None else setting.budget + EXTRA_BUDGET.get(setting.algorithm, 0),
         epsilon=epsilon if setting.budget is None else None,
         delta=delta,
+        guarantee="published",
         algorithm=setting.algorithm,
         counting="calls",
         random_state=np.random.default_rng([seed, setting.k, setting.budget or 0]),

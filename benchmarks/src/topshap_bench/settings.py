@@ -43,7 +43,7 @@ class Setting(NamedTuple):
     """The unit of `epsilon`: ``"value"``, or ``"range"`` for a fraction of the range of the Shapley values."""
     delta: float | None = None
     guarantee: str = ""
-    """The guarantee of the rule, ``"asymptotic"``, ``"credible"`` or ``"exact"``; empty with a fixed budget."""
+    """The guarantee of the rule, see `topshap.RaceOptions`; empty with a fixed budget."""
     counting: str = "distinct"
     run: int = 0
     """The number of the repetition."""
@@ -76,7 +76,8 @@ class Setting(NamedTuple):
         >>> bool(a.generate_state(1) == b.generate_state(1))
         False
         """
-        key = self.key if self.plans_by_budget else self._replace(budget=None).key
+        named = self._replace(guarantee="asymptotic") if self.guarantee == "published" else self  # as in the records
+        key = named.key if self.plans_by_budget else named._replace(budget=None).key
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 

@@ -14,9 +14,11 @@ For a fixed confidence
 ----------------------
 5. ``guarantee="asymptotic"`` or ``"credible"``: `odd-gp@k`, up to 1000 players and if the game is deterministic.
 6. Otherwise, up to `PAIRWISE_PLAYERS` players, `swap@k` (asymptotic) or `greedy-cmcs` (credible).
-7. Beyond, `cmcs@k` with the published rule (asymptotic) or `cmcs` (credible).
+7. Beyond, `cmcs` (credible); ``"asymptotic"`` is an error.
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
    coalitions, in the order of their ids.
+9. ``guarantee="published"``: `cmcs@k`.
+10. Without a guarantee, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
 Measurements
 ------------
@@ -48,6 +50,7 @@ from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
 from topshap.algorithms.swap.algorithm import SwapAtK
+from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
     from topshap.core.algorithm import Algorithm
@@ -78,7 +81,7 @@ def choose(
     budget
         The budget, None without a limit; less than all coalitions, which would be enumerated.
     guarantee
-        The guarantee of a race that stops by itself, None for a race that does not.
+        The guarantee of a race that stops by itself, None for a race that does not; `auto_guarantee` is the default.
     rank_by
         The order in which players are ranked; not by magnitude with a guarantee.
     deterministic
@@ -99,10 +102,28 @@ def choose(
     sampling: Algorithm[Any] = GreedyCMCS() if pairwise and rank_by != "magnitude" else CMCS()
     if guarantee == "exact":
         return SwapAtK() if bounded and pairwise else Enumeration()
+    if guarantee == "published":
+        return CMCSAtK()
     if guarantee is None:
         return OddGP() if budget is not None and n_players <= ODD_GP_PLAYERS else sampling
     if deterministic and n_players <= (OddGPAtK.max_players or n_players):
         return OddGPAtK()
     if guarantee == "credible":
         return sampling
-    return SwapAtK() if pairwise else CMCSAtK()
+    if not pairwise:
+        must_be = (
+            f"'credible' or 'published' beyond {PAIRWISE_PLAYERS} players, unless the algorithm is {SwapAtK.name!r}"
+        )
+        refuse("guarantee", guarantee, must_be=must_be)
+    return SwapAtK()
+
+
+def auto_guarantee(n_players: int) -> Guarantee:
+    """Return the guarantee with which `choose` is to be called where none was asked for.
+
+    Examples
+    --------
+    >>> auto_guarantee(14), auto_guarantee(5000)
+    ('asymptotic', 'published')
+    """
+    return "asymptotic" if n_players <= PAIRWISE_PLAYERS else "published"

@@ -24,7 +24,7 @@ class ClosestPairAlgorithm(Algorithm[MeanStanding]):
     Subclasses define how all players are sampled, and how two players are.
     """
 
-    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
     extendable: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 

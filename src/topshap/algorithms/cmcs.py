@@ -40,7 +40,7 @@ class CMCS(Algorithm[MeanStanding]):
 
     name: ClassVar[str] = "cmcs"
     extendable: ClassVar[bool] = True
-    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
 
     def standing(self, problem: Problem) -> MeanStanding:
         """Return the standing at the start of a race."""
@@ -51,7 +51,7 @@ class CMCS(Algorithm[MeanStanding]):
         return compare_all(problem, standing)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
-        """Return the published rule, checked after 30 samples of every player; or the one of every algorithm."""
+        """Return the published rule, checked after 30 samples of every player; for ``"credible"`` the common one."""
         return published_rule(problem, WARM_UP) or super().stopping_rule(problem)
 
 
@@ -96,10 +96,10 @@ def add_contributions(standing: MeanStanding, anchor: Coalition, players: Player
 
 
 def published_rule(problem: Problem, min_samples: int) -> OverlappingIntervals | None:
-    """Return the rule that these algorithms were published with, where an asymptotic guarantee is asked for.
+    """Return the rule that these algorithms were published with, for ``guarantee="published"``; otherwise None.
 
     It is not a guarantee at level delta, and a result that rests on it says so.
     """
-    if problem.epsilon is None or problem.delta is None or problem.guarantee != "asymptotic":
+    if problem.epsilon is None or problem.delta is None or problem.guarantee != "published":
         return None
     return OverlappingIntervals(problem.epsilon, problem.delta, min_samples=min_samples)

@@ -47,7 +47,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "greedy-cmcs"
-    guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
     extendable: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topshap.algorithms.auto import choose
+from topshap.algorithms.auto import auto_guarantee, choose
 from topshap.algorithms.baselines.ablations import Identical, Independent, SameLength
 from topshap.algorithms.baselines.approshapley import ApproShapley
 from topshap.algorithms.baselines.bus import BUS
@@ -21,7 +21,8 @@ from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
 from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.algorithm import Algorithm
-from topshap.core.validation import front_door, refuse
+from topshap.core.limits import default_guarantee
+from topshap.core.validation import did_you_mean, front_door, refuse
 from topshap.statistics.ranking import RANK_BY, order_of_negated
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from topshap.core.limits import Limits
     from topshap.core.options import CheckedOptions
+    from topshap.core.stopping import Guarantee
     from topshap.statistics.ranking import RankBy
 
 ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
@@ -67,8 +69,9 @@ def make(algorithm: Any) -> Algorithm[Any]:
     if isinstance(algorithm, Algorithm):
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        names = ", ".join(repr(name) for name in ["auto", *ALGORITHMS])
-        refuse("algorithm", algorithm, must_be=f"an Algorithm or one of {names}")
+        names = ["auto", *ALGORITHMS]
+        listed = ", ".join(repr(name) for name in names)
+        refuse("algorithm", algorithm, must_be=f"an Algorithm or one of {listed}", hint=did_you_mean(algorithm, names))
     return ALGORITHMS[algorithm]()
 
 
@@ -78,13 +81,13 @@ def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, determini
     asked_for = None if auto else make(options.algorithm)
     if limits.enumerates:
         return Enumeration()
-    if limits.guarantee is not None and not _can_rank(("value",), options.rank_by):
+    if limits.confidence is not None and not _can_rank(("value",), options.rank_by):
         able = " or ".join(repr(order) for order in RANK_BY if _can_rank(("value",), order))
         refuse("rank_by", options.rank_by, must_be=f"{able} in a race that stops by itself when it is confident")
     picked = asked_for or choose(
         n_players=n,
         budget=limits.budget,
-        guarantee=limits.guarantee,
+        guarantee=None if limits.confidence is None else limits.guarantee or auto_guarantee(n),
         rank_by=options.rank_by,
         deterministic=deterministic,
         bounded=limits.value_range is not None,
@@ -100,10 +103,8 @@ def _missing_ability(
     picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
 ) -> str | None:
     """Return the ability that the race needs and the algorithm lacks, None if it has all."""
-    guarantee = limits.guarantee
-    if guarantee is not None and guarantee not in picked.guarantees:
-        able = _names(lambda kind: guarantee in kind.guarantees)
-        return f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}"
+    if limits.confidence is not None and (lacking := _missing_guarantee(picked, limits.guarantee)) is not None:
+        return lacking
     if not _can_rank(picked.ranks_by, options.rank_by):
         able = _names(lambda kind: _can_rank(kind.ranks_by, options.rank_by))
         return f"one that ranks by {options.rank_by}: 'auto', {able}"
@@ -112,6 +113,19 @@ def _missing_ability(
     if not deterministic and not picked.takes_noise:
         return "one for a game that is not deterministic"
     return None
+
+
+def _missing_guarantee(picked: Algorithm[Any], asked_for: Guarantee | None) -> str | None:
+    """Return the guarantee that the algorithm lacks, and how to go on; None if it can give it."""
+    if asked_for in picked.guarantees or (asked_for is None and default_guarantee(picked.guarantees) is not None):
+        return None
+    guarantee = asked_for or "asymptotic"
+    able = _names(lambda kind: guarantee in kind.guarantees)
+    offered = " or ".join(f"guarantee={own!r}" for own in picked.guarantees)
+    return (
+        f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}; "
+        f"{picked.name!r} takes {offered}"
+    )
 
 
 def _can_rank(orders: tuple[RankBy, ...], rank_by: RankBy) -> bool:

@@ -45,7 +45,9 @@ class RaceArguments:
     delta: Annotated[float, _race(help="The allowed probability of an error larger than --epsilon.")] = (
         CheckedOptions.delta
     )
-    guarantee: Annotated[Guarantee, _race(help="The assumption behind that probability.")] = CheckedOptions.guarantee
+    guarantee: Annotated[Guarantee | None, _race(help="The assumption behind that probability.")] = (
+        CheckedOptions.guarantee
+    )
     value_range: Annotated[tuple[float, float] | None, _race(help="The lowest and the highest possible value.")] = (
         CheckedOptions.value_range
     )

@@ -1,14 +1,21 @@
-"""The exceptions that topshap raises: one small hierarchy, to catch as a whole or by kind.
+"""The exceptions and warnings of topshap: one small hierarchy, to catch as a whole or by kind.
 
 Every exception is a `TopshapError` and also the built-in kind it is closest to.
 """
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from topshap.core.typing import Coalition
+
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 class TopshapError(Exception):
@@ -88,5 +95,22 @@ class StoreError(TopshapError, ValueError):
     """A file cannot be used as the store of this game: it is foreign, newer, damaged, or belongs to another game."""
 
 
+class PublishedRuleWarning(UserWarning):
+    """A race with `epsilon` stops by the published rule, which is not a guarantee, and this was not asked for."""
+
+
+class UncertainResultWarning(UserWarning):
+    """A result is more likely wrong than right, by its own estimate."""
+
+
 class StoreWarning(UserWarning):
     """A store had lost something, and what was whole in it is used."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Issue a warning at the line outside topshap that led to it."""
+    level = 1
+    frame: FrameType | None = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from topshap.core.errors import PublishedRuleWarning, warn_caller
 from topshap.core.stopping import Budget, Confidence, Criterion, Exhausted
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from topshap.core.algorithm import Algorithm
     from topshap.core.options import CheckedOptions
     from topshap.core.result import Stopped
     from topshap.core.stopping import Guarantee, RaceView
@@ -36,8 +40,17 @@ class Limits:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """The guarantee to give, None where nothing is promised."""
+        """The guarantee to give, None where nothing is promised or the algorithm decides; see `settled`."""
         return None if self.confidence is None else self.confidence.guarantee
+
+    def settled(self, algorithm: Algorithm[Any]) -> Limits:
+        """Return the limits with the guarantee that an algorithm gives where none was asked for."""
+        if self.confidence is None or self.confidence.guarantee is not None:
+            return self
+        guarantee = default_guarantee(algorithm.guarantees)
+        if guarantee == "published":
+            _warn_of_published_rule(algorithm.name)
+        return replace(self, confidence=replace(self.confidence, guarantee=guarantee))
 
     @property
     def may_stop_early(self) -> bool:
@@ -81,6 +94,27 @@ def resolve_limits(n: int, options: CheckedOptions, *, deterministic: bool) -> L
         stop=stop,
         value_range=options.value_range,
         enumerates=pays_once and confidence is None and stop is None and (budget or 0) >= 2**n,
+    )
+
+
+def default_guarantee(able: Collection[Guarantee]) -> Guarantee | None:
+    """Return the guarantee of an algorithm that can give these where none is asked for; None if it has no such one.
+
+    Examples
+    --------
+    >>> default_guarantee(("asymptotic", "credible", "exact")), default_guarantee(("published", "credible"))
+    ('asymptotic', 'published')
+    """
+    defaults: tuple[Guarantee, ...] = ("asymptotic", "published")
+    return next((guarantee for guarantee in defaults if guarantee in able), None)
+
+
+def _warn_of_published_rule(name: str) -> None:
+    warn_caller(
+        f"The race stops by the published rule of {name!r}, which is not a guarantee at level delta: it does not "
+        "correct for repeated looks. Pass guarantee='published' to accept this, or guarantee='asymptotic' with "
+        "algorithm 'odd-gp@k' or 'swap@k'.",
+        PublishedRuleWarning,
     )
 
 

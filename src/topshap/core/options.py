@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from topshap.core.stopping import GUARANTEES, Criterion, When
-from topshap.core.validation import check_choice, check_delta, check_int, check_range, check_real, refuse
+from topshap.core.validation import check_choice, check_delta, check_int, check_range, check_real, did_you_mean, refuse
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
@@ -38,13 +37,14 @@ class RaceOptions(TypedDict, total=False):
     the unit of the values. With a budget as well, whichever comes first."""
     delta: float
     """The allowed probability of an error larger than `epsilon`; 0.05 by default. Used only with `epsilon`."""
-    guarantee: Guarantee
-    """The assumption behind that probability. Used only with `epsilon`. ``"asymptotic"`` (the default): bounds that
-    hold for large samples, corrected for every pair of players and every look. ``"credible"``: the estimates are
-    normal with their estimated covariance; this takes the fewest evaluations and is not a guarantee. ``"exact"``:
-    bounds that hold for any number of samples, given the `value_range`; without one, all coalitions that matter are
-    evaluated. In ``"cmcs"``, ``"greedy-cmcs"``, ``"cmcs@k"`` and ``"samplingshap@k"`` their published rule takes the
-    place of ``"asymptotic"``; it is not a guarantee, and the result says so."""
+    guarantee: Guarantee | None
+    """The assumption behind that probability. Used only with `epsilon`. ``"asymptotic"``: bounds that hold for large
+    samples, corrected for every pair of players and every look. ``"credible"``: the estimates are normal with their
+    estimated covariance; this takes the fewest evaluations and is not a guarantee. ``"exact"``: bounds that hold for
+    any number of samples, given the `value_range`; without one, all coalitions that matter are evaluated.
+    ``"published"``: the rule that ``"cmcs"``, ``"greedy-cmcs"``, ``"cmcs@k"`` and ``"samplingshap@k"`` were published
+    with; it is not a guarantee at level `delta`. By default ``"asymptotic"``; with one of these four algorithms, or
+    with ``"auto"`` beyond 2000 players, ``"published"`` and a `PublishedRuleWarning`."""
     value_range: tuple[float, float] | None
     """The lowest and the highest value that a coalition may have. A value outside is an error."""
     stop: Criterion | Callable[[Race], bool] | None
@@ -75,7 +75,7 @@ class CheckedOptions:
     budget: int | None = None
     epsilon: float | None = None
     delta: float = 0.05
-    guarantee: Guarantee = "asymptotic"
+    guarantee: Guarantee | None = None
     value_range: tuple[float, float] | None = None
     stop: Any = None
     algorithm: Any = "auto"
@@ -86,7 +86,8 @@ class CheckedOptions:
 
     def __post_init__(self) -> None:
         self._replace("delta", check_delta(self.delta))
-        check_choice("guarantee", self.guarantee, GUARANTEES)
+        if self.guarantee is not None:
+            check_choice("guarantee", self.guarantee, GUARANTEES)
         check_choice("rank_by", self.rank_by, RANK_BY)
         check_choice("counting", self.counting, ("distinct", "calls"))
         if self.budget is not None:
@@ -149,6 +150,5 @@ def refuse_unknown(names: Iterable[str], door: Callable[..., Any]) -> None:
     known = inspect.signature(door).parameters
     for name in names:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, known)
             raise TypeError(f"{door.__name__}() got an unexpected keyword argument {name!r}.{hint}")

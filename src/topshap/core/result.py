@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.core.history import History
-    from topshap.core.stopping import Promised
+    from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
 
@@ -86,7 +86,7 @@ class TopK:
     """v(grand coalition): what they add up to."""
     deterministic: bool = True
     """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
-    guarantee: Promised | None = None
+    guarantee: Guarantee | None = None
     """The guarantee of a confident answer: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
     published rule, which is not a guarantee. None without `epsilon`."""
     value_range: tuple[float, float] | None = None

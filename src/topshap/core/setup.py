@@ -52,6 +52,7 @@ class Setup:
         n = check_int("n_players", n_players, low=1)
         checked = CheckedOptions(**options)
         limits = resolve_limits(n, checked, deterministic=deterministic)
+        algorithm: Algorithm[Any] = bound("pick_algorithm")(limits, n, checked, deterministic=deterministic)
         seed = checked.random_state
         return cls(
             n=n,
@@ -60,8 +61,8 @@ class Setup:
             deterministic=deterministic,
             counting=checked.counting,
             rank_by=checked.rank_by,
-            limits=limits,
-            algorithm=bound("pick_algorithm")(limits, n, checked, deterministic=deterministic),
+            limits=limits.settled(algorithm),
+            algorithm=algorithm,
             rng=check_rng(seed),
             seed=int(seed) if isinstance(seed, Integral) else None,
         )
@@ -103,6 +104,6 @@ class Setup:
             rank_by=order_of_negated(self.rank_by) if self.negates else self.rank_by,
             epsilon=None if confidence is None else confidence.epsilon,
             delta=None if confidence is None else confidence.delta,
-            guarantee="asymptotic" if confidence is None else confidence.guarantee,
+            guarantee=self.limits.guarantee or "asymptotic",
             value_range=value_range,
         )

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
@@ -81,7 +82,7 @@ def parameters_of(owner: Callable[..., Any]) -> Iterator[None]:
         raise
 
 
-def refuse(name: str, value: Any = None, *, must_be: str, got: str | None = None) -> NoReturn:
+def refuse(name: str, value: Any = None, *, must_be: str, got: str | None = None, hint: str = "") -> NoReturn:
     """Raise the error that says which parameter is wrong, how, and what would be right.
 
     Examples
@@ -91,7 +92,19 @@ def refuse(name: str, value: Any = None, *, must_be: str, got: str | None = None
     ...
     topshap.core.errors.ParameterError: The 'x' parameter must be one row. Got 2 rows instead.
     """
-    raise ParameterError.about(name, f"must be {must_be}. Got {repr(value) if got is None else got} instead.")
+    raise ParameterError.about(name, f"must be {must_be}. Got {repr(value) if got is None else got} instead.{hint}")
+
+
+def did_you_mean(given: Any, names: Iterable[str]) -> str:
+    """Return a question that names the closest of `names`, to end a message with; empty if none is close.
+
+    Examples
+    --------
+    >>> did_you_mean("gredy-cmcs", ["cmcs", "greedy-cmcs"])
+    " Did you mean 'greedy-cmcs'?"
+    """
+    close = get_close_matches(given, list(names), n=1) if isinstance(given, str) else []
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -168,10 +181,20 @@ def check_range(name: str, value: Any) -> tuple[float, float]:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuse what is none of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        *others, last = (repr(choice) for choice in choices)
-        refuse(name, value, must_be=f"{', '.join(others)} or {last}")
+    """Refuse what is none of the choices.
+
+    Examples
+    --------
+    >>> check_choice("rank_by", "magnitud", ["value", "magnitude"])
+    Traceback (most recent call last):
+    ...
+    topshap.core.errors.ParameterError: The 'rank_by' parameter must be 'value' or 'magnitude'. Got 'magnitud' instead.
+    Did you mean 'magnitude'?
+    """
+    names = tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        *others, last = (repr(choice) for choice in names)
+        refuse(name, value, must_be=f"{', '.join(others)} or {last}", hint=did_you_mean(value, names))
 
 
 def _number(value: Any) -> float:

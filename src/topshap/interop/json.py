@@ -19,7 +19,7 @@ from topshap.core import typing as core_types
 from topshap.core.errors import ParameterError
 from topshap.core.history import History
 from topshap.core.result import TopK
-from topshap.core.stopping import Promised
+from topshap.core.stopping import Guarantee
 from topshap.statistics.ranking import RankBy
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TYPES: dict[str, Any] = {
     **vars(core_types),
     "History": History,
     "NDArray": NDArray,
-    "Promised": Promised,
+    "Guarantee": Guarantee,
     "RankBy": RankBy,
 }
 """The names in the annotations of `TopK` and `History` that their modules import for type checkers only."""

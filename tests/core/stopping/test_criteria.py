@@ -241,7 +241,7 @@ def test_of_two_budgets_the_smaller_one_holds(random_game):
 
 
 @pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
-@pytest.mark.parametrize("guarantee", ["asymptotic", "credible"])
+@pytest.mark.parametrize("guarantee", ["published", "credible"])
 def test_confidence_as_criterion_is_the_same_as_the_parameters(algorithm, guarantee):
     options = {"k": 2, "algorithm": algorithm, "random_state": 0}
     promise = {"epsilon": 0.3, "delta": 0.1, "guarantee": guarantee}
@@ -256,7 +256,7 @@ def test_confidence_as_criterion_is_the_same_as_the_parameters(algorithm, guaran
 
 def test_confidence_that_is_not_to_come_too_early():
     options = {"k": 2, "algorithm": "cmcs", "random_state": 0}
-    sure = Confidence(epsilon=0.3)
+    sure = Confidence(epsilon=0.3, guarantee="published")
     alone = topshap.identify(SIMPLE_GAME, stop=sure, **options)
     later = topshap.identify(SIMPLE_GAME, stop=sure & Budget(alone.evaluations + 100), **options)
     assert alone.stopped == later.stopped == "confident"
@@ -345,7 +345,7 @@ def test_an_algorithm_that_plans_for_a_budget_needs_one(random_game, algorithm):
 
 
 def test_budget_confidence_and_criterion_together_whichever_comes_first(random_game):
-    options = {"k": 2, "algorithm": "cmcs@k", "random_state": 0}
+    options = {"k": 2, "algorithm": "cmcs@k", "guarantee": "published", "random_state": 0}
 
     def stopped(**ends):
         return topshap.identify(SIMPLE_GAME, **options, **ends).stopped
@@ -363,10 +363,10 @@ def test_budget_confidence_and_criterion_together_whichever_comes_first(random_g
     "ends",
     [
         {"budget": 300},
-        {"epsilon": 0.3},
+        {"epsilon": 0.3, "guarantee": "published"},
         {"epsilon": 0.3, "guarantee": "credible"},
-        {"epsilon": 0.3, "budget": 500},
-        {"stop": Budget(100) & Confidence(0.3)},
+        {"epsilon": 0.3, "guarantee": "published", "budget": 500},
+        {"stop": Budget(100) & Confidence(0.3, guarantee="published")},
         {"stop": TimeLimit(30)},
         {"stop": Exhausted(), "counting": "calls", "budget": 600},
     ],
@@ -387,13 +387,13 @@ def test_of_a_fixed_budget_the_part_spent_is_done():
 
 
 def test_a_race_that_can_only_be_exhausted_is_as_far_as_coalitions_are_known(random_game):
-    race = topshap.Race(5, 2, epsilon=0.0, algorithm="cmcs", random_state=0)
+    race = topshap.Race(5, 2, epsilon=0.0, algorithm="cmcs", guarantee="published", random_state=0)
     while not race.done:
         race.tell(random_game(5)(race.ask()))
         assert race.completion >= race.evaluations / 32
 
 
-@pytest.mark.parametrize("guarantee", ["asymptotic", "credible"])
+@pytest.mark.parametrize("guarantee", ["published", "credible"])
 def test_confidence_comes_closer_with_evaluations(guarantee):
     race = topshap.Race(12, 2, epsilon=0.05, guarantee=guarantee, algorithm="cmcs", random_state=0)
     done = []

@@ -117,7 +117,7 @@ def test_the_rare_player_really_belongs_to_the_top(rarely_pivotal):
 @pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_rare_pivotal_player_is_not_declared_safe_after_the_warm_up(rarely_pivotal, algorithm, seed):
-    options = {"k": N - 1, "algorithm": algorithm, "random_state": seed}
+    options = {"k": N - 1, "algorithm": algorithm, "guarantee": "published", "random_state": seed}
     top = topshap.identify(rarely_pivotal, epsilon=1e-3, budget=1200, **options)
     assert top.stopped == "budget"
     assert top.std_errors.min() > 0
@@ -130,7 +130,7 @@ def test_when_only_zeros_have_been_seen_and_nothing_is_gained_it_is_not_safe_eit
     def game(coalitions):
         return (coalitions == np.isin(np.arange(N), [0, 2, 4, 6, 8, RARE])).all(axis=1) * 60.0
 
-    options = {"k": 2, "epsilon": 1e-3, "budget": 450, "algorithm": "cmcs"}
+    options = {"k": 2, "epsilon": 1e-3, "guarantee": "published", "budget": 450, "algorithm": "cmcs"}
     runs = (topshap.identify(game, N, random_state=seed, **options) for seed in range(10))
     top = next(top for top in runs if not top.estimates.any())  # the rare coalition was not met
     assert top.stopped == "budget"

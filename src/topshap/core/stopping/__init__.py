@@ -22,7 +22,6 @@ from topshap.core.stopping.rules import (
     BoundedStanding,
     Guarantee,
     OverlappingIntervals,
-    Promised,
     SeparatedBorder,
     StoppingRule,
 )
@@ -40,7 +39,6 @@ __all__ = [
     "Exhausted",
     "Guarantee",
     "OverlappingIntervals",
-    "Promised",
     "RaceView",
     "SeparatedBorder",
     "StoppingRule",

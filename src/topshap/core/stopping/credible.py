@@ -14,7 +14,7 @@ from topshap.core.validation import front_door
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
-    from topshap.core.stopping.rules import Promised
+    from topshap.core.stopping.rules import Guarantee
 
 
 @front_door
@@ -46,7 +46,7 @@ class Credible(ConfidenceRule):
     """
 
     @property
-    def guarantee(self) -> Promised:
+    def guarantee(self) -> Guarantee:
         """Always ``"credible"``: a probability under the model, not a guarantee."""
         return "credible"
 

@@ -61,8 +61,8 @@ class Confidence(Criterion):
     """Met when the inclusion-exclusion error is at most epsilon with probability at least 1 - delta.
 
     ``stop=Confidence(epsilon, delta, guarantee)`` is equivalent to the parameters of `topshap.identify` with these
-    names, and can be composed with other criteria. All `Confidence` criteria of a race have to be equal, since a result
-    has one guarantee.
+    names and defaults, and can be composed with other criteria. All `Confidence` criteria of a race have to be equal,
+    since a result has one guarantee.
 
     Examples
     --------
@@ -77,12 +77,13 @@ class Confidence(Criterion):
 
     epsilon: float
     delta: float = 0.05
-    guarantee: Guarantee = "asymptotic"
+    guarantee: Guarantee | None = None
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, low=0.0)
         check_delta(self.delta)
-        check_choice("guarantee", self.guarantee, GUARANTEES)
+        if self.guarantee is not None:
+            check_choice("guarantee", self.guarantee, GUARANTEES)
 
     def met(self, race: RaceView) -> bool:
         """Return whether the race is confident."""

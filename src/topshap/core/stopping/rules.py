@@ -18,11 +18,11 @@ from topshap.statistics.normal_intervals import clt_interval
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
 
-Guarantee: TypeAlias = Literal["asymptotic", "credible", "exact"]
-"""A guarantee that can be asked for: see the `guarantee` parameter of `topshap.identify`."""
+Guarantee: TypeAlias = Literal["asymptotic", "credible", "exact", "published"]
+"""What the answer of a rule rests on: see the `guarantee` parameter of `topshap.identify`.
 
-Promised: TypeAlias = Literal["asymptotic", "credible", "exact", "published"]
-"""The guarantee that a rule gives. ``"published"`` is the rule of the paper, which is not a guarantee."""
+``"credible"`` and ``"published"``, the rule of the paper, are not guarantees.
+"""
 
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 
@@ -34,7 +34,7 @@ class StoppingRule(Protocol):
     """Decides after each batch whether the current top k may be returned."""
 
     @property
-    def guarantee(self) -> Promised:
+    def guarantee(self) -> Guarantee:
         """The guarantee of a race that stops by this rule."""
 
     def __call__(self, standing: Standing, k: int) -> bool:
@@ -81,7 +81,7 @@ class SeparatedBorder:
     """
 
     epsilon: float
-    guarantee: Promised = "asymptotic"
+    guarantee: Guarantee = "asymptotic"
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, low=0.0)
@@ -151,13 +151,13 @@ class OverlappingIntervals(ConfidenceRule):
     --------
     >>> import topshap
     >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
-    >>> top = topshap.identify(game, k=2, epsilon=0.1, delta=0.05, algorithm="cmcs@k", random_state=0)
-    >>> sorted(top.players.tolist()), top.stopped
-    ([0, 1], 'confident')
+    >>> top = topshap.identify(game, k=2, epsilon=0.1, guarantee="published", algorithm="cmcs@k", random_state=0)
+    >>> sorted(top.players.tolist()), top.stopped, top.guarantee
+    ([0, 1], 'confident', 'published')
     """
 
     @property
-    def guarantee(self) -> Promised:
+    def guarantee(self) -> Guarantee:
         """Always ``"published"``: not a guarantee at level delta."""
         return "published"
 
