@@ -161,7 +161,7 @@ def test_without_a_guarantee_it_is_asymptotic_where_the_algorithm_can_give_that(
 
 
 def test_beyond_2000_players_an_asymptotic_guarantee_is_an_error_and_the_published_rule_a_warning():
-    with pytest.raises(ParameterError, match="'guarantee' .* must be 'credible' or 'published' beyond 2000 players"):
+    with pytest.raises(ParameterError, match=r"'guarantee' .* must be 'credible' or 'published' beyond 2000 players"):
         topshap.Race(2001, 2, epsilon=0.3, guarantee="asymptotic")
     with pytest.warns(topshap.PublishedRuleWarning, match="'cmcs@k'"):
         topshap.Race(2001, 2, epsilon=0.3)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.core.stopping import GUARANTEES
 from topshap.core.errors import ParameterError
+from topshap.core.stopping import GUARANTEES
 from topshap.games import AdditiveGame, TableGame
 
 WEIGHTS = np.array([0.5, -4.0, 1.0, 3.0, -0.2, 0.1, -2.0, 0.0])

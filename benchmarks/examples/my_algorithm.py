@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from topshap.algorithms import Algorithm, Problem, Round, Rounds
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.core.typing import Values
 
 

@@ -10,7 +10,7 @@ from topshap.algorithms import CMCSAtK, SamplingSHAPAtK
 from topshap.algorithms.closest_pair import closest_across_border
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.core.stopping import Credible, OverlappingIntervals
 from topshap.games import TableGame
 

@@ -10,7 +10,7 @@ from topshap.algorithms import CMCS, GreedyCMCS
 from topshap.algorithms.greedy_cmcs import doubtful_players, probability_of_wrong_order
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.games import AdditiveGame, TableGame
 
 

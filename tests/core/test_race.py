@@ -244,3 +244,29 @@ def test_a_race_says_how_it_was_set_up(random_game):
     assert (top.epsilon, top.delta) == (None, None)
     assert top.empty == random_game(5).values[0]
     assert top.grand == random_game(5).values[-1]
+
+
+# What a race hands out.
+
+
+@pytest.mark.parametrize("rank_by", ["value", "lowest"])
+@pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "swap@k", "kernelshap", "odd-gp", "bus"])
+def test_arrays_of_the_standing_cannot_be_written_and_do_not_change(random_game, algorithm, rank_by):
+    game, options = random_game(9), {"budget": 400, "algorithm": algorithm, "rank_by": rank_by, "random_state": 0}
+    undisturbed = topshap.Race(9, 3, **options)
+    while not undisturbed.done:
+        undisturbed.tell(game(undisturbed.ask()))
+    race = topshap.Race(9, 3, **options)
+    seen = []
+    while not race.done:
+        race.tell(game(race.ask()))
+        standing = race.standing
+        for array in (standing.estimates, standing.std_errors, standing.counts, standing.covariance()):
+            if array is not None:
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 99.0
+                seen.append((array, array.copy()))
+    for array, at_that_time in seen:
+        np.testing.assert_array_equal(array, at_that_time)
+    np.testing.assert_array_equal(race.result().estimates, undisturbed.result().estimates)
+    np.testing.assert_array_equal(race.result().std_errors, undisturbed.result().std_errors)

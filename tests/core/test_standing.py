@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topshap.core.standing import FittedStanding, MeanStanding
+from topshap.core.mean_standing import MeanStanding
+from topshap.core.standing import FittedStanding
 
 
 def mean_standing(n, gain=6.0, *, pairs=True, tie_order=None):

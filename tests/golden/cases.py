@@ -153,7 +153,8 @@ def add_fixed_budgets():
 def add_fixed_confidence():
     limit = {"odd-gp": 150, "odd-gp@k": 300}
     for game, epsilon in (("lookup", 0.4), ("unanimity", 0.5)):
-        for guarantee, algorithms in (("asymptotic", ("auto", *ASYMPTOTIC, *PUBLISHED)), ("credible", ("auto", *ALGORITHMS))):
+        confident = ("auto", *ASYMPTOTIC, *PUBLISHED)
+        for guarantee, algorithms in (("asymptotic", confident), ("credible", ("auto", *ALGORITHMS))):
             for algorithm in algorithms:
                 budget = limit.get(algorithm, 800 if algorithm in PLAN_BY_BUDGET else 1200)
                 add_identify(

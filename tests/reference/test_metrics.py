@@ -135,3 +135,9 @@ def test_the_mean_squared_error_is_what_it_says(pairs):
 def test_estimates_that_do_not_match_are_refused(estimates):
     with pytest.raises(ParameterError, match="The 'estimates' parameter of mean_squared_error must be"):
         mean_squared_error([1.0, 2.0], estimates)
+
+
+@pytest.mark.parametrize("metric", SET_METRICS)
+def test_a_player_that_a_game_of_one_player_does_not_have_is_refused(metric):
+    with pytest.raises(ParameterError, match=r"distinct ints in \[0, 0\]\. Got \[5\] instead"):
+        metric([1.0], [5])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from topshap.algorithms.cmcs import WARM_UP, published_rule
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.core.validation import check_delta, check_int
 from topshap.statistics.normal_intervals import clt_interval
 
@@ -70,5 +70,5 @@ class ClosestPairAlgorithm(Algorithm[MeanStanding]):
 def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
     """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
     top, rest = standing.partition(k)
-    lower, upper = clt_interval(standing.estimates, standing.std_errors, level)
+    lower, upper = clt_interval(standing.live_estimates, standing.live_std_errors, level)
     return top.item(lower[top].argmin()), rest.item(upper[rest].argmax())

@@ -9,7 +9,7 @@ import numpy as np
 
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import anchors
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.core.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:

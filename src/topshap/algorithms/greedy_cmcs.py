@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from topshap.algorithms.cmcs import WARM_UP, add_contributions, compare_all, flips, published_rule
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import anchors, uniforms
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.core.validation import check_int, front_door
 
 if TYPE_CHECKING:

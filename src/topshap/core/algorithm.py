@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeAlias, Type
 
 import numpy as np
 
-from topshap.core.standing import PAIRS_UP_TO, FittedStanding, MeanStanding, Standing
+from topshap.core.mean_standing import PAIRS_UP_TO, MeanStanding
+from topshap.core.standing import FittedStanding, Standing
 from topshap.core.stopping import Credible
 from topshap.statistics.ranking import RANK_BY
 

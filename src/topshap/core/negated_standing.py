@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from topshap.core.standing import Standing
+from topshap.core.standing import Standing, read_only
 from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class NegatedStanding(Standing):
     @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
-        return -self._of_negated.estimates
+        return read_only(-self._of_negated.live_estimates)
 
     @property
     def std_errors(self) -> Values:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from topshap.statistics.moments import PairMoments, PlayerMoments
 from topshap.statistics.ranking import rank_key
-from topshap.statistics.variance_floor import RELATIVE_ZERO, with_unseen_jump_floor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
 
-PAIRS_UP_TO = 256
-"""Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
-n x n arrays would cost more than the rest of a round."""
+_Number = TypeVar("_Number", bound=np.generic)
 
-MERGED_ROUNDS, MERGED_DIFFERENCES = 32, 2**16
-"""Rounds of all players are merged into the moments together: at most so many, and so many differences of pairs."""
+
+def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
+    """Return a read-only view of an array."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 class Standing(ABC):
     """Estimates, their uncertainty and the ranking they give.
+
+    The arrays of `counts`, `estimates`, `std_errors` and `covariance` are read-only and do not change later. `live_...`
+    are for code that reads them at once and in every round: they may be the arrays that the standing works on.
 
     Parameters
     ----------
@@ -44,7 +48,7 @@ class Standing(ABC):
 
     def __init__(self, tie_order: Players, *, rank_by: RankBy = "value") -> None:
         self.n_players = len(tie_order)
-        self.tie_order = tie_order
+        self.tie_order = read_only(tie_order)
         self.rank_by = rank_by
 
     @property
@@ -61,6 +65,16 @@ class Standing(ABC):
         """Return the covariance of the estimates, None where only the standard errors are known."""
         return None
 
+    @property
+    def live_estimates(self) -> Values:
+        """The estimates at this moment, perhaps not copied: neither to be modified nor to be kept."""
+        return self.estimates
+
+    @property
+    def live_std_errors(self) -> Values:
+        """The standard errors at this moment, perhaps not copied: neither to be modified nor to be kept."""
+        return self.std_errors
+
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that restores the present state."""
         state = deepcopy(vars(self))
@@ -76,7 +90,7 @@ class Standing(ABC):
         With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
         rounding errors do not decide.
         """
-        order, keys = self.tie_order, rank_key(self.estimates, self.rank_by)
+        order, keys = self.tie_order, rank_key(self.live_estimates, self.rank_by)
         if resolution > 0.0 and (largest := np.abs(keys).max()) > 0.0:
             keys = np.round(keys / (resolution * largest))
         return order[(-keys[order]).argsort(kind="stable")]
@@ -96,200 +110,20 @@ class FittedStanding(Standing):
         self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
 
     def set(self, estimates: Values, covariance: Matrix) -> None:
-        """Replace the estimates and their covariance."""
+        """Replace the estimates and their covariance; the arrays must not be modified afterwards."""
         self._estimates = estimates
         self._covariance = covariance
 
     @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
-        return self._estimates
+        return read_only(self._estimates)
 
     @property
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan where it is not known."""
-        return np.sqrt(np.maximum(np.diag(self._covariance), 0.0))
+        return read_only(np.sqrt(np.maximum(np.diag(self._covariance), 0.0)))
 
     def covariance(self) -> Matrix | None:
         """Return the covariance of the estimates, None where it is not known."""
-        return None if np.isnan(self._covariance).any() else self._covariance
-
-
-class MeanStanding(Standing):
-    """Each player's estimate is the mean of its sampled marginal contributions.
-
-    Zero sample variance is not certainty: a player who is pivotal in one coalition of a thousand looks constant for a
-    long time. Where all of a player's M samples were equal, its variance is taken to be J**2 / (M + 1), as if one of
-    M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while nobody has shown
-    anything but zeros, the square of v(N) - v(empty); if that is zero too, nothing is known and the variance is nan).
-    What is assumed is that no unseen jump is larger than the others' contributions are. The floor acts only where
-    the sample variance is next to nothing, below 1e-12 J**2.
-
-    Parameters
-    ----------
-    tie_order
-        See `Standing`.
-    gain
-        v(N) - v(empty). By efficiency a player's Shapley value is gain / n on average, which is the estimate for a
-        player that was never sampled; its standard error is nan.
-    pairs
-        Whether to follow the differences of all pairs of players that are sampled in the same round.
-    """
-
-    def __init__(self, tie_order: Players, gain: float, *, pairs: bool, rank_by: RankBy = "value") -> None:
-        super().__init__(tie_order, rank_by=rank_by)
-        self._gain = gain
-        self._moments: PlayerMoments | PairMoments = (
-            PairMoments(self.n_players) if pairs else PlayerMoments(self.n_players)
-        )
-        self._waiting: list[Values] = []
-        self._players_now: PlayerMoments | None = None
-        self._merged_together = max(1, min(MERGED_ROUNDS, MERGED_DIFFERENCES // (self.n_players**2 if pairs else 1)))
-        self._everyone_seen = False
-        self._errors: Values | None = None
-        self._largest_player, self._largest_square = 0, 0.0
-
-    def add(self, samples: Values | Matrix, players: Players | None = None) -> None:
-        """Add a round in which each of `players`, by default all, was sampled once; or one such round per row."""
-        if samples.ndim == 2:
-            for of_round in samples:
-                self.add(of_round, players)
-            return
-        if players is None:
-            players = np.arange(self.n_players)
-        self._errors = self._players_now = None
-        if len(players) == self.n_players:
-            # These wait to be merged together, since one by one they would take ten times as long. When they are
-            # merged must not depend on who looks in between: the last bits of the result would.
-            by_player = np.empty(self.n_players)
-            by_player[players] = samples
-            self._waiting.append(by_player)
-            if len(self._waiting) == self._merged_together:
-                self._merge()
-        elif len(players) > 2:
-            self._merge()
-            self._moments.add(samples[None], players)
-        else:
-            self.add_few(samples.tolist(), players.tolist())
-
-    def add_few(self, samples: Sequence[float], players: Sequence[int]) -> None:
-        """Add a round in which one or two players were sampled: the same as `add`, without arrays."""
-        if self._waiting:
-            self._merge()
-        moments = self._moments
-        if isinstance(moments, PairMoments) and len(samples) == 2:
-            moments.add_two(samples[0], samples[1], players[0], players[1])
-        else:
-            of_players = moments.players if isinstance(moments, PairMoments) else moments
-            for sample, player in zip(samples, players, strict=False):
-                of_players.add_one(sample, player)
-        self._refresh_errors(*players)
-
-    def _merge(self) -> None:
-        """Merge the waiting rounds into the moments."""
-        if self._waiting:
-            self._moments.add(np.array(self._waiting), slice(None))
-            self._waiting, self._players_now = [], None
-
-    @property
-    def moments(self) -> PlayerMoments:
-        """Counts, means and variances of the players' samples."""
-        merged = self._moments.players if isinstance(self._moments, PairMoments) else self._moments
-        if not self._waiting:
-            return merged
-        if self._players_now is None:
-            self._players_now = merged.with_samples(np.array(self._waiting))
-        return self._players_now
-
-    @property
-    def pairs(self) -> PairMoments | None:
-        """Counts, means and variances of the differences between players; None where pairs are not followed."""
-        merged = self._moments
-        if not isinstance(merged, PairMoments):
-            return None
-        return merged.with_samples(np.array(self._waiting)) if self._waiting else merged
-
-    def checkpoint(self) -> Callable[[], None]:
-        """Return a function that restores the present state."""
-        moments, waiting = self._moments.copy(), list(self._waiting)
-
-        def restore() -> None:
-            self._moments, self._waiting = moments.copy(), list(waiting)
-            self._errors = self._players_now = None
-            self._everyone_seen = False
-
-        return restore
-
-    @property
-    def counts(self) -> Values:  # type: ignore[override]  # always known here
-        """The number of samples of each player."""
-        return self.moments.count
-
-    @property
-    def estimates(self) -> Values:
-        """One estimated Shapley value per player."""
-        if not self._everyone_seen:
-            unseen = self.moments.count == 0
-            self._everyone_seen = not unseen.any()
-            return np.where(unseen, self._gain / self.n_players, self.moments.mean)
-        return self.moments.mean
-
-    def variances(self) -> Values:
-        """Return the variance of each player's samples, never less than what is not yet known."""
-        return self._with_unseen_jump_floor(self.moments.variances(), self.moments.count)
-
-    @property
-    def std_errors(self) -> Values:
-        """The standard error of each estimate, nan where a player was sampled less than twice."""
-        if self._errors is None:
-            self._errors = np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
-        return self._errors
-
-    def _refresh_errors(self, *players: int) -> None:
-        """Bring the standard errors of some players up to date without computing those of all others.
-
-        Only the largest mean square is shared, by those whose samples were all equal: when it changes, all are computed
-        anew.
-        """
-        errors, moments, largest = self._errors, self.moments, self._largest_square
-        if errors is None:
-            return
-        for player in players:
-            count = moments.count.item(player)
-            variance = moments.variance_of(player) if count > 1 else 0.0
-            square = moments.mean.item(player) ** 2 + variance
-            if count < 2 or square > largest or player == self._largest_player:
-                self._errors = None
-                return
-            if variance <= RELATIVE_ZERO * largest:
-                variance = largest / (count + 1.0)
-            errors[player] = math.sqrt(variance / count)
-
-    def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
-        """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds."""
-        if self.pairs is None:
-            raise ValueError("This standing does not follow pairs.")
-        count, mean, variance = self.pairs.between(i, j)
-        return count, mean, self._with_unseen_jump_floor(variance, count)
-
-    def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None where pairs are not followed.
-
-        Two means of M_i and M_j samples that share M_ij rounds have covariance M_ij c_ij / (M_i M_j), and the variance
-        of the difference in the shared rounds gives c_ij.
-        """
-        if self.pairs is None or (self.moments.count < 2).any():
-            return None
-        variances = self.variances()
-        everyone = np.arange(self.n_players)
-        common, _, of_difference = self.differences(everyone, everyone)
-        shared = np.where(common > 1, (variances[:, None] + variances - of_difference) / 2, 0.0)
-        covariance = common * shared / np.outer(self.moments.count, self.moments.count)
-        np.fill_diagonal(covariance, variances / self.moments.count)
-        return covariance
-
-    def _with_unseen_jump_floor(self, variances: Values, counts: Values) -> Values:
-        squares = self.moments.mean_squares()
-        self._largest_player = int(squares.argmax())
-        self._largest_square = squares.item(self._largest_player) or self._gain**2
-        return with_unseen_jump_floor(variances, counts, self._largest_square)
+        return None if np.isnan(self._covariance).any() else read_only(self._covariance)

@@ -10,7 +10,7 @@ from topshap.algorithms.baselines.gap_e import gaps_to_border
 from topshap.algorithms.baselines.sar import SARStanding, most_clear_cut
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 from topshap.games import AdditiveGame, TableGame
 
 every_bandit = pytest.mark.parametrize("algorithm", ["bus", "gap-e", "sar"])

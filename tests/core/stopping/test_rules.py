@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import topshap
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
-from topshap.core.standing import FittedStanding, MeanStanding
+from topshap.core.mean_standing import MeanStanding
+from topshap.core.standing import FittedStanding
 from topshap.core.stopping import Credible, OverlappingIntervals, SeparatedBorder
 from topshap.core.stopping.credible import probability_of_larger_error
 from topshap.games import TableGame

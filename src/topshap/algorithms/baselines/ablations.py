@@ -14,7 +14,7 @@ import numpy as np
 
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import draw_anchors, draw_of_sizes, with_and_without
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Players, Values

@@ -10,7 +10,7 @@ import numpy as np
 from topshap.algorithms.baselines.ablations import add_marginals
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import draw_without, uniforms, with_and_without
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
     from collections.abc import Callable

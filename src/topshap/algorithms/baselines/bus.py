@@ -10,7 +10,7 @@ from topshap.algorithms.baselines.bandit import ArmAlgorithm, one_by_one, pull_e
 
 if TYPE_CHECKING:
     from topshap.core.algorithm import Problem, Rounds
-    from topshap.core.standing import MeanStanding
+    from topshap.core.mean_standing import MeanStanding
 
 
 class BUS(ArmAlgorithm):
@@ -40,10 +40,10 @@ class BUS(ArmAlgorithm):
 
 def nearest_to_border(standing: MeanStanding, k: int) -> int:
     """Return the player with the smallest product of its distance to the border and its count."""
-    ranking, counts = standing.ranking(), standing.counts
+    ranking, counts = standing.ranking(), standing.moments.count
     if k == len(ranking):  # there is no border: keep the counts even
         return int(counts.argmin())
-    ranked, counts = standing.estimates[ranking], counts[ranking]
+    ranked, counts = standing.live_estimates[ranking], counts[ranking]
     border = (ranked.item(k - 1) + ranked.item(k)) / 2
     doubt = np.abs(ranked - border) * counts
     # Of several players on the border itself the one that was sampled least, so that ties do not freeze the choice.

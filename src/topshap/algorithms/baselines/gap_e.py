@@ -11,7 +11,7 @@ from topshap.core.validation import check_positive, front_door
 
 if TYPE_CHECKING:
     from topshap.core.algorithm import Problem, Rounds
-    from topshap.core.standing import MeanStanding
+    from topshap.core.mean_standing import MeanStanding
     from topshap.core.typing import Values
 
 
@@ -54,10 +54,10 @@ class GapE(ArmAlgorithm):
     def _choose(self, standing: MeanStanding, k: int, pulls: float) -> int:
         """Return the player with the highest index."""
         ranking = standing.ranking()
-        gaps = gaps_to_border(standing.estimates[ranking], k)
-        noise = np.fmax(standing.std_errors[ranking], 1e-150)
+        gaps = gaps_to_border(standing.live_estimates[ranking], k)
+        noise = np.fmax(standing.live_std_errors[ranking], 1e-150)
         complexity = np.sum(1.0 / np.maximum(gaps, noise) ** 2)
-        index = np.sqrt(self.exploration * pulls / (complexity * standing.counts[ranking])) - gaps
+        index = np.sqrt(self.exploration * pulls / (complexity * standing.moments.count[ranking])) - gaps
         return ranking.item(index.argmax())
 
 

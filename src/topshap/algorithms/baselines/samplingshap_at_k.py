@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from topshap.core.algorithm import Problem, Rounds
-    from topshap.core.standing import MeanStanding
+    from topshap.core.mean_standing import MeanStanding
     from topshap.core.typing import Values
 
 

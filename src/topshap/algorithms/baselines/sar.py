@@ -9,7 +9,7 @@ import numpy as np
 from topshap.algorithms.baselines.bandit import pull_each
 from topshap.algorithms.baselines.gap_e import gaps_to_border
 from topshap.core.algorithm import Algorithm, Problem, Rounds
-from topshap.core.standing import MeanStanding
+from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
     from topshap.core.typing import Players, Values

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.swap.differences import Differences
-from topshap.core.standing import Standing
+from topshap.core.standing import Standing, read_only
 from topshap.statistics.variance_floor import RELATIVE_ZERO
 
 if TYPE_CHECKING:
@@ -74,17 +74,17 @@ class SwapStanding(Standing):
     @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
-        return self._estimates
+        return read_only(self._estimates)
 
     @property
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan for a player that was not compared."""
-        return np.sqrt(np.maximum(np.diag(self._fitted_covariance()), 0.0))
+        return read_only(np.sqrt(np.maximum(np.diag(self._fitted_covariance()), 0.0)))
 
     def covariance(self) -> Matrix | None:
         """Return the covariance of the estimates, None if a player was not compared."""
         covariance = self._fitted_covariance()
-        return None if np.isnan(covariance).any() else covariance
+        return None if np.isnan(covariance).any() else read_only(covariance)
 
     def worst_bound(self) -> float:
         """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest."""

@@ -85,7 +85,7 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     0.0241
     """
     top, rest = standing.partition(k)
-    estimates, variances, covariance = standing.estimates, standing.std_errors**2, standing.covariance()
+    estimates, variances, covariance = standing.live_estimates, standing.live_std_errors**2, standing.covariance()
     lead = estimates[top][:, None] - estimates[rest] + epsilon
     variance = independent = variances[top][:, None] + variances[rest]
     if covariance is not None:

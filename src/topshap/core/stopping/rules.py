@@ -180,7 +180,7 @@ class OverlappingIntervals(ConfidenceRule):
 
     def _overlap(self, standing: Standing, k: int) -> float:
         top, rest = standing.partition(k)
-        lower, upper = clt_interval(standing.estimates, standing.std_errors, self.delta / standing.n_players)
+        lower, upper = clt_interval(standing.live_estimates, standing.live_std_errors, self.delta / standing.n_players)
         return float(np.max(upper[rest]) - np.min(lower[top]))
 
 
@@ -195,5 +195,5 @@ def border_completion(standing: Standing, k: int, bound: float, epsilon: float) 
     if not math.isfinite(bound):
         return 0.0
     top, rest = standing.partition(k)
-    gap = max(0.0, float(standing.estimates[top].min() - standing.estimates[rest].max()))
+    gap = max(0.0, float(standing.live_estimates[top].min() - standing.live_estimates[rest].max()))
     return min(NEARLY_DONE, ((gap + epsilon) / (gap - bound)) ** 2)
