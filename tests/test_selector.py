@@ -60,6 +60,7 @@ def test_it_works_in_a_pipeline_and_a_search_over_k():
     assert search.score(X, y) > 0.95
 
 
+@pytest.mark.filterwarnings("ignore::topshap.UncertainResultWarning")
 def test_names_go_through():
     X, y = load_wine(return_X_y=True, as_frame=True)
     selector = TopKSelector(GaussianNB(), k=3, cv=2, budget=60, random_state=0).set_output(transform="pandas").fit(X, y)
@@ -176,12 +177,37 @@ def test_each_fold_of_a_search_has_its_own_store(tmp_path, named):
         assert info.identity.fingerprint.startswith("linear:") == named
 
 
+@pytest.mark.filterwarnings("ignore::topshap.UncertainResultWarning")
 def test_a_search_chooses_options_of_a_race():
     X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
     pipeline = make_pipeline(TopKSelector(LinearRegression(), k=2, cv=2, random_state=0), LinearRegression())
     grid = {"topkselector__budget": [4, 20], "topkselector__rank_by": ["value", "magnitude"]}
     search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
     assert search.best_estimator_[0].budget == search.best_params_["topkselector__budget"]
+
+
+def test_a_result_that_is_probably_wrong_is_a_warning_that_says_how_sure_it_is():
+    X, y = load_wine(return_X_y=True)
+    hasty = TopKSelector(GaussianNB(), k=3, cv=2, budget=30, random_state=0)
+    with pytest.warns(topshap.UncertainResultWarning, match="A larger 'budget'") as seen:
+        hasty.fit(X, y)
+    assert hasty.result_.confidence < 0.5
+    assert f"is {hasty.result_.confidence:.0%}, after 30 evaluations" in str(seen[0].message)
+    assert [warning.filename for warning in seen] == [__file__]
+
+
+def test_a_result_of_unknown_certainty_is_a_warning_too():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(topshap.UncertainResultWarning, match="best features is not known, after 2 evaluations"):
+        TopKSelector(GaussianNB(), k=3, cv=2, budget=2, random_state=0).fit(X, y)
+
+
+def test_a_tie_at_the_border_is_part_of_the_warning_and_an_exact_result_needs_none():
+    X, y = make_regression(100, 7, n_informative=2, shuffle=False, random_state=0)
+    X[:, 3:] = 0.0
+    with pytest.warns(topshap.UncertainResultWarning, match="3 more are tied with the last one selected"):
+        TopKSelector(LinearRegression(), k=4, cv=2, budget=60, random_state=0).fit(X, y)
+    TopKSelector(LinearRegression(), k=4, cv=2, budget=128, random_state=0).fit(X, y)
 
 
 def test_pipeline_that_imputes_gets_missing_values():

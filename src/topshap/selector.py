@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.errors import EvaluationError
+from topshap.core.errors import EvaluationError, UncertainResultWarning, warn_caller
 from topshap.core.extras import import_extra
 from topshap.core.options import OPTION_DEFAULTS, refuse_unknown, takes_options
 from topshap.core.validation import check_int, parameters_of
@@ -33,6 +33,9 @@ from sklearn.feature_selection import SelectorMixin  # noqa: E402 - after the ch
 from sklearn.utils import check_random_state, get_tags  # noqa: E402 - after the check above
 from sklearn.utils.multiclass import check_classification_targets  # noqa: E402 - after the check above
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402 - after the check above
+
+SURE = 0.5
+"""A result with a lower probability of being right is reported with a warning."""
 
 
 class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -69,6 +72,11 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         stop, algorithm, rank_by, counting, player_names, random_state. An evaluation is one set of features, which
         takes as many fits as there are splits. ``random_state`` is an int, a RandomState or None, as in scikit-learn;
         it also sets every ``random_state`` in the estimator that is None.
+
+    Warns
+    -----
+    topshap.UncertainResultWarning
+        In `fit`, if the estimated probability that the selected features are the best is below 50%.
 
     Attributes
     ----------
@@ -169,12 +177,27 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             self.result_ = identify(oracle, k=k, progress=self.progress, **options)
         except EvaluationError as error:
             raise error.__cause__ or error from None  # the estimator's own error, with a note on the features
+        self._warn_if_uncertain()
         self.support_ = np.isin(game.player_of, self.result_.players)
         return self
 
     def _store_of(self, game: RetrainingGame) -> Any:
         """Return the store of this data."""
         return store_of_game(self.store, game)
+
+    def _warn_if_uncertain(self) -> None:
+        """Warn of a result that is more likely wrong than right by its own estimate."""
+        top = self.result_
+        if top.confidence >= SURE:
+            return
+        unknown = np.isnan(top.confidence)
+        likely = "not known" if unknown else f"{top.confidence:.0%}"
+        tied = f" {len(top.tied)} more are tied with the last one selected." if len(top.tied) > 0 else ""
+        warn_caller(
+            f"The probability that these are the {top.k} best features is {likely}, after {top.evaluations} "
+            f"evaluations.{tied} A larger 'budget' makes the result more certain.",
+            UncertainResultWarning,
+        )
 
     def _draw_seed(self) -> int:
         """Return the seed of the race and of the estimators, drawn as scikit-learn does."""

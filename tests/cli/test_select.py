@@ -99,7 +99,7 @@ def test_a_model_that_fails_is_an_error_in_one_line(folder, run, monkeypatch):
 
 
 def test_another_store_is_refused(folder, run):
-    arguments = ["select", "houses.csv", "--target", "price", "-k", 2, "--model", "linear", "--budget", 4]
+    arguments = ["select", "houses.csv", "--target", "price", "-k", 2, "--model", "linear", "--budget", 40]
     assert run(*arguments, "--store", "run.db").exit_code == 0
     refused = run(*arguments, "--store", "run.db", "--drop", "noise")
     assert isinstance(refused.exception, topshap.StoreError)

@@ -341,3 +341,41 @@ def test_an_exact_result_shows_no_errors():
 def test_a_long_name_is_cut_to_keep_the_columns():
     lines = str(top_k([2.0, 1.0], [0.1, 0.1], k=1, player_names=("x" * 90, "y"))).splitlines()
     assert max(map(len, lines[1:-1])) < 70
+
+
+# Ties.
+
+
+def test_an_exact_result_says_who_is_tied_with_the_last_player_of_the_set():
+    game = topshap.games.AdditiveGame([3.0, 0.0, 1.0, 0.0, 0.0, -1.0])
+    top = topshap.identify(game, k=3, random_state=0)
+    assert {*top.players.tolist(), *top.tied.tolist()} == {0, 1, 2, 3, 4}
+    assert len(topshap.identify(game, k=2, random_state=0).tied) == 0
+    assert len(topshap.identify(game, k=6, random_state=0).tied) == 0
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "swap@k", "cmcs", "kernelshap"])
+def test_players_that_no_evaluation_has_told_apart_are_tied(algorithm):
+    n = 12
+
+    def cut(coalitions):
+        return (coalitions != np.roll(coalitions, 1, axis=1)).sum(axis=1).astype(float)
+
+    additive = topshap.games.AdditiveGame([3.0, 2.0, 1.0] + 9 * [0.0])
+    top = topshap.identify(additive, k=5, budget=300, algorithm=algorithm, random_state=0)
+    assert {*top.players.tolist(), *top.tied.tolist()} == set(range(n))
+    assert len(topshap.identify(additive, k=3, budget=300, algorithm=algorithm, random_state=0).tied) == 0
+    if algorithm == "auto":
+        assert len(topshap.identify(cut, n, k=3, budget=300, random_state=0).tied) == n - 3
+
+
+@pytest.mark.parametrize("rank_by", ["value", "magnitude", "lowest"])
+def test_ties_are_of_the_values_that_players_are_ranked_by(rank_by):
+    game = topshap.games.AdditiveGame([2.0, 1.0, -1.0, -2.0])
+    top = topshap.identify(game, k=1, rank_by=rank_by, random_state=0)
+    assert len(top.tied) == (1 if rank_by == "magnitude" else 0)
+
+
+def test_players_of_whom_nothing_is_known_are_not_tied():
+    game = topshap.games.AdditiveGame(np.arange(12.0))
+    assert len(topshap.identify(game, k=3, budget=2, random_state=0).tied) == 0

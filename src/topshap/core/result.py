@@ -34,6 +34,9 @@ are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion o
 the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 """
 
+TIE_RESOLUTION = 1e-9
+"""Values that differ by less than this, relative to the largest, are equal up to rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class TopK:
@@ -168,6 +171,29 @@ class TopK:
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
         return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
+
+    @cached_property
+    def tied(self) -> Players:
+        """Players outside the set that are tied with the last one inside, best first.
+
+        They are ranked by equal values up to rounding: a difference of at most 1e-9 of the largest estimate or standard
+        error. If `stopped` is ``"exact"``, the values themselves are equal, and any choice among them is right.
+        Otherwise no evaluation so far has told them apart; players whose standard error is not known are not counted.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.AdditiveGame([3.0, 0.0, 1.0, 0.0, 0.0])
+        >>> top = topshap.identify(game, k=3, random_state=0)
+        >>> len(top.tied), top.estimates[top.tied]
+        (2, array([0., 0.]))
+        """
+        keys = rank_key(self.estimates, self.rank_by)
+        unit = np.nanmax(np.abs([self.estimates, self.std_errors]))
+        equal = np.abs(keys - keys[self.players[-1]]) <= TIE_RESOLUTION * unit
+        known = ~np.isnan(self.std_errors)
+        outside = self.ranking[self.k :]
+        return outside[(equal & known & known[self.players[-1]])[outside]]
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
