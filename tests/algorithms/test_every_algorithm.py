@@ -352,3 +352,37 @@ def test_enumeration_asks_in_batches_of_bounded_size(random_game, counted, monke
     assert (top.stopped, max(map(len, game.batches))) == ("exact", 10)
     asked = np.concatenate(game.batches)
     np.testing.assert_array_equal(np.sort(to_ids(asked)), np.arange(64))
+
+
+# Small values.
+
+
+def scaled(game, exponent):
+    def small(coalitions):
+        return np.ldexp(game(coalitions), exponent)
+
+    return small
+
+
+@every_algorithm
+@pytest.mark.parametrize("exponent", [-300, -480])
+def test_values_down_to_1e_150_give_the_same_answer_as_ordinary_ones(random_game, algorithm, exponent):
+    game, options = random_game(9), {"k": 3, "budget": 200, "algorithm": algorithm, "random_state": 0}
+    top = topshap.identify(game, **options)
+    small = topshap.identify(scaled(game, exponent), 9, **options)
+    np.testing.assert_array_equal(small.players, top.players)
+    np.testing.assert_allclose(np.ldexp(small.estimates, -exponent), top.estimates, rtol=1e-9)
+    np.testing.assert_allclose(np.ldexp(small.std_errors, -exponent), top.std_errors, rtol=1e-9)
+
+
+@every_algorithm
+def test_values_whose_squares_are_not_floats_give_finite_estimates_and_no_false_certainty(random_game, algorithm):
+    options = {"k": 3, "budget": 200, "algorithm": algorithm, "random_state": 0}
+    top = topshap.identify(random_game(9), **options)
+    small = topshap.identify(scaled(random_game(9), -980), 9, **options)
+    assert np.isfinite(small.estimates).all()
+    assert not (small.std_errors == 0.0).any()
+    assert not small.confidence > 0.99
+    if algorithm in ("swap@k", "cmcs"):
+        np.testing.assert_array_equal(small.players, top.players)
+        np.testing.assert_allclose(np.ldexp(small.estimates, 980), top.estimates, rtol=1e-6)

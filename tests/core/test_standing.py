@@ -182,3 +182,12 @@ def test_a_known_standing_has_no_error_until_it_is_given_one():
     np.testing.assert_array_equal(standing.estimates, [2.0, 1.0])
     np.testing.assert_array_equal(standing.std_errors, [2.0, 3.0])
     np.testing.assert_array_equal(standing.covariance(), [[4.0, 1.0], [1.0, 9.0]])
+
+
+def test_further_zeros_of_a_few_players_do_not_make_them_certain_while_nothing_else_was_seen():
+    standing = mean_standing(3, gain=0.0)
+    for _ in range(3):
+        standing.add(np.zeros(3))
+    assert np.isnan(standing.std_errors).all()
+    standing.add_few([0.0, 0.0], [0, 1])
+    assert np.isnan(standing.std_errors).all()

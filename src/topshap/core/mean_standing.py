@@ -182,7 +182,7 @@ class MeanStanding(Standing):
                 self._errors = None
                 return
             if variance <= RELATIVE_ZERO * largest:
-                variance = largest / (count + 1.0)
+                variance = (largest or math.nan) / (count + 1.0)
             errors[player] = math.sqrt(variance / count)
 
     def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:

@@ -156,3 +156,30 @@ def test_comparisons_are_allocated_as_far_as_there_are_any(count, variances, cou
     shares = allocate(count, *arrays, np.ones(4))
     assert np.all(shares <= arrays[2])
     assert shares.sum() == min(count, sum(left))
+
+
+@pytest.mark.parametrize("guarantee", ["asymptotic", "exact"])
+def test_a_race_on_tiny_values_stops_where_one_on_ordinary_values_does(guarantee):
+    game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3, 4]], [2.0, 1.0, 3.0], n_players=10)
+    small = 2.0**-700
+
+    def scaled(coalitions):
+        return game(coalitions) * small
+
+    options = {"k": 2, "algorithm": "swap@k", "guarantee": guarantee, "random_state": 0}
+    top = topshap.identify(game, epsilon=0.25, value_range=(0.0, 8.0), **options)
+    tiny = topshap.identify(scaled, 10, epsilon=0.25 * small, value_range=(0.0, 8.0 * small), **options)
+    assert (tiny.evaluations, tiny.stopped) == (top.evaluations, top.stopped)
+    np.testing.assert_array_equal(tiny.players, top.players)
+    np.testing.assert_allclose(tiny.estimates / small, top.estimates, rtol=1e-9, atol=1e-12)
+
+
+def test_ordinary_values_after_tiny_ones_are_taken_as_they_are():
+    """The values of all coalitions of the first round are tiny, those of some later ones are not."""
+
+    def game(coalitions):
+        return np.where(coalitions[:, 0] & coalitions[:, 1], 1.0, 1e-200) * coalitions.sum(axis=1)
+
+    top = topshap.identify(game, 8, k=2, budget=200, algorithm="swap@k", random_state=0)
+    assert set(top.players.tolist()) == {0, 1}
+    assert np.isfinite(top.std_errors).all()

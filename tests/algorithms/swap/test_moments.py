@@ -25,3 +25,11 @@ def test_rows_can_be_added_and_replaced():
     moments.replace(1, Moments.of_array(np.ones((1, 3, 2))))
     np.testing.assert_array_equal(moments.counts[:, 0], [4, 2, 4, 4])
     np.testing.assert_array_equal(moments.means[1], np.ones(3))
+
+
+def test_moments_can_be_scaled():
+    comparisons = np.random.default_rng(0).normal(size=(2, 3, 4))
+    moments = Moments.of_array(comparisons)
+    moments.scale(0.25)
+    for name, value in vars(Moments.of_array(comparisons / 4.0)).items():
+        np.testing.assert_array_equal(getattr(moments, name), value, err_msg=name)

@@ -11,6 +11,8 @@ from topshap.algorithms.swap.standing import SwapStanding
 class Compared:
     """Comparisons of all pairs around given values, in place of `Samples`; without noise they are exhausted."""
 
+    unit = 1.0
+
     def __init__(self, values, *, count=8, noise=0.0, seed=0, exact=0.5, only=None):
         self.values, self._exact = np.array(values), exact
         self._only = set(range(len(values))) if only is None else set(only)

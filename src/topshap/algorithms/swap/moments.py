@@ -66,6 +66,13 @@ class Moments:
         second, fourth = np.array([powers.mean()]), np.array([(powers**2).mean()])
         return cls(counts[None], means[None], squares[None], between, second, fourth, np.zeros(1))
 
+    def scale(self, factor: float) -> None:
+        """Make these the moments of all comparisons times `factor`."""
+        self.means *= factor
+        for squared in (self.squares, self.between, self.second):
+            np.multiply(squared, factor**2, out=squared)
+        self.fourth *= factor**4
+
     def extend(self, other: Moments) -> None:
         """Append the rows of further pairs."""
         for name, rows in vars(other).items():

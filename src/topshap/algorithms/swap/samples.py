@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FIRST_ANCHORS = 2
 """Anchors of each stratum on which all players are compared at the start."""
+TINY = 2.0**-200
+"""Values below this are rescaled: their fourth powers would be lost."""
 REGRESSION_UP_TO = 64
 """Games with more players have too many regressors for the adjustment."""
 
@@ -83,6 +85,10 @@ class Samples:
         self._noisy = not problem.deterministic
         self._values: dict[Key, float] = {}
         """v(S) - v(empty) by key."""
+        self.unit = 1.0
+        """The unit of moments: 1, or while all values are tiny, a power of two close to the largest."""
+        self._largest = 0.0
+        """The largest of them in absolute value, as long as all are tiny."""
         self._pairs: dict[tuple[int, int], PairSample] = {}
         self.orders = shared_orders(n, problem.rng, repeat=self._noisy)
         self.population = Population(
@@ -90,6 +96,7 @@ class Samples:
             sizes=np.array([order.population for order in self.orders]),
             least_jump=abs(problem.gain) / n or n * (problem.epsilon or 0.0),
         )
+        """The strata; `least_jump` is in the unit of the values."""
         self._first_flips = self._draw_first_flips()
         self._first: NDArray[np.float64] = np.full((len(self.orders), FIRST_ANCHORS, n), np.nan)
 
@@ -174,11 +181,11 @@ class Samples:
     # The comparisons of pairs, for the standing.
 
     def moments(self, pairs: NDArray[np.intp]) -> Moments:
-        """Return the moments of the comparisons of pairs (i, j), one per row."""
+        """Return the moments of the comparisons of pairs (i, j), one per row, in units of `unit`."""
         if len(pairs) == 1 and tuple(pairs[0].tolist()) in self._pairs:
             return self._adjusted_moments(*pairs[0].tolist())
         first = self._first[:, :, pairs[:, 0]] - self._first[:, :, pairs[:, 1]]
-        return Moments.of_array(np.moveaxis(first, 2, 0))
+        return Moments.of_array(np.moveaxis(first, 2, 0) / self.unit)
 
     def exact_bounds(self, pairs: NDArray[np.intp], level: float) -> Matrix:
         """Return non-asymptotic lower bounds of phi_i - phi_j and of phi_j - phi_i, one pair per row."""
@@ -196,6 +203,7 @@ class Samples:
     def _adjusted_moments(self, i: int, j: int) -> Moments:
         sample, n = self._pairs[i, j], self._problem.n
         comparisons, strata = sample.arrays()
+        comparisons /= self.unit
         moments = Moments.of_pair(comparisons, strata, len(self.orders))
         if n > REGRESSION_UP_TO or n <= 3:
             return moments
@@ -224,4 +232,9 @@ class Samples:
         return (mask, stratum, position) if self._noisy else mask
 
     def _add_values(self, keys: list[Key], values: Values) -> None:
-        self._values.update(zip(keys, (values - self._problem.empty).tolist(), strict=False))
+        gains = values - self._problem.empty
+        self._values.update(zip(keys, gains.tolist(), strict=False))
+        largest = float(np.abs(gains).max(initial=self._largest)) if self._largest < TINY else self._largest
+        if largest > self._largest:
+            self._largest = largest
+            self.unit = 1.0 if largest >= TINY else math.ldexp(1.0, math.frexp(largest)[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_WEIGHT_RATIO = 1e8
 """The largest ratio of the weights of two differences in the least squares fit."""
+LEAST_UNIT = 2.0**-500
+"""With smaller values a covariance would be lost, since it has their squares."""
 
 
 class SwapStanding(Standing):
@@ -60,6 +63,8 @@ class SwapStanding(Standing):
         self._estimates = np.full(n, gain / n)
         self._weights: Matrix = np.zeros((n, n))
         self._scale = 0.0
+        self._unit = 1.0
+        """The unit of differences, moments and covariance, see `Samples.unit`; estimates and bounds are in values."""
         self._covariance: Matrix | None = None
         self._row_of_pair = np.full((n, n), -1, dtype=np.intp)
         self.pairs: NDArray[np.intp] = np.empty((0, 2), dtype=np.intp)
@@ -79,12 +84,14 @@ class SwapStanding(Standing):
     @property
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan for a player that was not compared."""
-        return read_only(np.sqrt(np.maximum(np.diag(self._fitted_covariance()), 0.0)))
+        return read_only(np.sqrt(np.maximum(np.diag(self._fitted_covariance()), 0.0)) * self._unit)
 
     def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None if a player was not compared."""
+        """Return the covariance of the estimates, None if a player was not compared or it is too small for a float."""
         covariance = self._fitted_covariance()
-        return None if np.isnan(covariance).any() else read_only(covariance)
+        if self._unit < LEAST_UNIT or np.isnan(covariance).any():
+            return None
+        return read_only(covariance * self._unit**2)
 
     def worst_bound(self) -> float:
         """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest."""
@@ -98,11 +105,15 @@ class SwapStanding(Standing):
     def start(self, estimates: Values, samples: Samples) -> None:
         """Compare the players across the border given by first estimates, and fit."""
         self._estimates = estimates
+        self._unit = samples.unit
         self._add_pairs_across_border(samples)
         self._update(samples)
 
     def learn(self, rows: list[int], samples: Samples) -> None:
         """Update the pairs in these rows, which have new comparisons, and fit."""
+        if samples.unit != self._unit and self._moments is not None:
+            self._moments.scale(self._unit / samples.unit)
+        self._unit = samples.unit
         for row in rows:
             pair = self.pairs[[row]]
             if self._moments is not None:
@@ -147,6 +158,8 @@ class SwapStanding(Standing):
         """Fit phi_i - phi_j to the differences by weighted least squares, with the sum of all phi fixed."""
         if self._moments is None:
             return
+        if self._unit != 1.0:
+            population = replace(population, least_jump=population.least_jump / self._unit)
         self.differences = found = Differences(self._moments, population, self.pairs)
         compared = found.counts > 0
         largest = float(found.variances[compared].max(initial=0.0))
@@ -165,7 +178,7 @@ class SwapStanding(Standing):
         leads = (weighted.sum(axis=1) - weighted.sum(axis=0))[players]
         fitted = linalg.cho_solve(linalg.cho_factor(laplacian), leads)
         self._estimates = np.full(n, self._gain / n)
-        self._estimates[players] += fitted - fitted.mean()
+        self._estimates[players] += (fitted - fitted.mean()) * self._unit
 
     def _normal_equations(self) -> tuple[Matrix, Players]:
         """Return the matrix of the normal equations, and the compared players that they are about.
@@ -197,15 +210,15 @@ class SwapStanding(Standing):
         i, j = self._across_border()
         self._rows = np.maximum(self._row_of_pair[i, j], self._row_of_pair[j, i])
         found, rows = self.differences, self._rows
-        leads = np.where(i < j, 1.0, -1.0) * found.estimates[rows]
+        leads = np.where(i < j, 1.0, -1.0) * found.estimates[rows] * self._unit
         if self._exact:
             bounds = np.where(found.exhausted[rows], leads, self._exact_bounds[rows, (i > j).astype(np.intp)])
         else:
-            bounds = leads - found.half_widths(self.level)[rows]
+            bounds = leads - found.half_widths(self.level)[rows] * self._unit
         # A difference that is known completely and zero up to rounding is a tie.
         tied = found.exhausted[rows] & (np.abs(leads) <= RELATIVE_ZERO * self._largest_mean())
         self._bounds = np.where(tied, 0.0, bounds)
 
     def _largest_mean(self) -> float:
         """Return the largest stratum mean of a pair, in absolute value."""
-        return 0.0 if self._moments is None else float(np.abs(self._moments.means).max(initial=0.0))
+        return 0.0 if self._moments is None else float(np.abs(self._moments.means).max(initial=0.0)) * self._unit
