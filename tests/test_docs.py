@@ -86,6 +86,7 @@ def test_the_page_of_algorithms_names_every_one():
 
 def test_the_table_of_which_algorithm_is_what_auto_chooses():
     from topshap.algorithms import choose
+    from topshap.algorithms.auto import auto_guarantee
 
     text = (DOCS / "which-algorithm.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
@@ -93,10 +94,11 @@ def test_the_table_of_which_algorithm_is_what_auto_chooses():
     for given, game, runs in rows[1:]:
         stated = re.search(r'guarantee="(\w+)"', given)
         players = re.search(r"up to (\d+)", game)
+        n_players = int(players[1]) if players else 2001 if "more players" in game else 12
         chosen = choose(
-            n_players=int(players[1]) if players else 2001 if "more players" in game else 12,
+            n_players=n_players,
             budget=1000 if given == "a budget" else None,
-            guarantee=stated[1] if stated else "asymptotic" if "epsilon" in given else None,
+            guarantee=stated[1] if stated else auto_guarantee(n_players) if "epsilon" in given else None,
             deterministic="otherwise" not in game,
             bounded="value_range" in given,
         )

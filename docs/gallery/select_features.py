@@ -20,6 +20,6 @@ print("selected:", selector.get_support(indices=True))
 print(selector.result_)
 selector.result_.plot().figure.savefig("select_features.png", dpi=150)
 
-pipeline = make_pipeline(StandardScaler(), topshap.TopKSelector(Ridge(), cv=2, budget=50, random_state=0), Ridge())
+pipeline = make_pipeline(StandardScaler(), topshap.TopKSelector(Ridge(), cv=2, budget=150, random_state=0), Ridge())
 search = GridSearchCV(pipeline, {"topkselector__k": [2, 6]}, cv=2).fit(X, y)
 print("\nbest number of features:", search.best_params_["topkselector__k"])

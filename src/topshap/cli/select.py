@@ -75,6 +75,9 @@ def _selector(model: Any, task: Task, folds: int, race: RaceArguments, *, k: int
         def _store_of(self, game: Any) -> Any:  # noqa: ARG002 - a file of other data is refused on the command line
             return self.store
 
+        def _warn_if_uncertain(self) -> None:
+            """Do not warn: the command prints how certain the result is."""
+
     splitter = selection.StratifiedKFold if task is Task.classification else selection.KFold
     cv = splitter(folds, shuffle=True, random_state=race.seed)
     options: Any = race.options()
