@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from topshap import RaceOptions
+    from topshap.core.stopping import Guarantee
     from topshap.core.typing import Game, Values
 
 
@@ -106,9 +106,9 @@ def run_setting(setting: Setting) -> Outcome:
 def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
     """Run races that stop by themselves on a game with known Shapley values, with different seeds."""
     k, epsilon, delta, runs, _ = terms
-    options: RaceOptions = {"epsilon": epsilon, "delta": delta, "algorithm": algorithm}
-    if algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees:
-        options["guarantee"] = "published"
+    only_published = algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees
+    guarantee: Guarantee = "published" if only_published else "asymptotic"
+    options: Any = {"epsilon": epsilon, "delta": delta, "guarantee": guarantee, "algorithm": algorithm}
     tops = [topshap.identify(game, k=k, random_state=seed, **options) for seed in range(runs)]
     allowed = epsilon + 1e-9 * float(np.abs(exact).max())
     failed = [inclusion_exclusion_error(exact, top.players) > allowed for top in tops]
