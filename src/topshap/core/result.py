@@ -132,7 +132,7 @@ class TopK:
         >>> import topshap
         >>> game = topshap.games.UnanimityGame([[0, 1], [2, 3]], [3.0, 1.0], n_players=8)
         >>> options = {"k": 2, "epsilon": 0.1, "algorithm": "cmcs@k", "random_state": 0}
-        >>> topshap.identify(game, budget=100, **options).promise
+        >>> topshap.identify(game, budget=100, guarantee="published", **options).promise
         'No guarantee: the budget was spent before epsilon=0.1 was reached at delta=0.05; intervals and confidence are
         estimates that assume normal errors. It took 100 evaluations of a budget of 100.'
         >>> topshap.identify(game, guarantee="credible", **options).promise
