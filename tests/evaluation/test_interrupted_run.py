@@ -189,7 +189,7 @@ def test_a_callback_ends_a_run_within_a_batch(how):
     with joblib.parallel_config(backend="threading"):
         top = topshap.identify(Oracle(game, **how), **HUNDREDS, callback=lambda race: race.evaluations > 90)
     assert top.stopped == "interrupted"
-    assert 90 < top.evaluations == sum(paid) <= 102
+    assert 90 < top.evaluations == sum(paid) <= 2 + 2 * pace.GROWTH  # as many as the first two let expect in time
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -198,6 +198,7 @@ def test_a_callback_ends_a_run_within_a_batch(how):
 def test_a_time_limit_ends_a_run_within_a_batch(how, stop, monkeypatch):
     now, paid = [0.0], []
     monkeypatch.setattr("topshap.core.race_state.RaceState.seconds", property(lambda race: now[0]))
+    monkeypatch.setattr("topshap.driving.monotonic", lambda: now[0])
 
     def game(rows):
         paid.append(len(rows))
