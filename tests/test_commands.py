@@ -51,7 +51,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS_ARE_RUN_HERE = {"README.md", "CONTRIBUTING.md", "benchmarks.md"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-OWN_SECTION = "## Race an algorithm of your own"
+OWN_SECTION = "## How do I race my own algorithm?"
 """The section of benchmarks.md that test_own_algorithm runs, in processes of its own."""
 COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-commit) \S")
 ONLY_NAMES = {

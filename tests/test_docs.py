@@ -119,7 +119,7 @@ def test_the_glossary_is_sorted_and_has_the_vocabulary():
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     terms = [term.lower() for term in re.findall(r"^## (.*)$", text, flags=re.MULTILINE)]
     assert terms == sorted(terms)
-    assert VOCABULARY <= set(terms)
+    assert set(terms) >= VOCABULARY
     for definition in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]:
         assert definition.strip()
 
@@ -134,10 +134,10 @@ def test_the_architecture_names_files_that_exist():
         assert any((folder / name).exists() for folder in [*folders, package / "algorithms" / "swap"]), name
 
 
-def test_lines_of_prose_wrap_at_100_characters():
+def test_lines_wrap_at_100_characters_except_tables_and_commands():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]:
-        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-        for line in prose.splitlines():
+        commands = re.compile(r"^```bash.*?^```", flags=re.DOTALL | re.MULTILINE)
+        for line in commands.sub("", page.read_text(encoding="utf-8")).splitlines():
             assert len(line) <= 100 or line.startswith("|"), f"{page.name}: {line}"
 
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
 }
-WITHOUT_RESULTS = ["Race an algorithm of your own"]
+WITHOUT_RESULTS = ["How do I race my own algorithm?"]
 
 
 @pytest.fixture(scope="module")
