@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 
 from topshap.games import PredictionGame, TableGame
 from topshap.interop import to_shapiq
@@ -56,6 +61,28 @@ def test_probabilities_equal_shaps_too():
         expected = explainer.shap_values(wine.iloc[[5]], check_additivity=False)[0, :, 2]
     game = PredictionGame(model.predict_proba, wine.iloc[5], wine.iloc[::4], output=2, imputer="marginal")
     np.testing.assert_allclose(shapley_values(game), expected, atol=1e-6)
+
+
+def test_a_boosted_classifier_has_the_raw_values_of_the_tree_explainer_and_the_probabilities_of_the_exact_one():
+    shap = pytest.importorskip("shap", reason="shap is in the extra 'shap'")
+    rows = (1000.0 * X.iloc[:, :6]).round().to_numpy()
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(rows, Y > 140.0)
+    background, point = rows[:10], rows[[50]]
+
+    def positive(rows):
+        return model.predict_proba(rows)[:, 1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options = {"feature_perturbation": "interventional"}
+        raw = shap.TreeExplainer(model, background, model_output="raw", **options).shap_values(point)[0]
+        scaled = shap.TreeExplainer(model, background, model_output="probability", **options).shap_values(point)[0]
+        exact = shap.explainers.Exact(positive, shap.maskers.Independent(background))(point)[0]
+    scores = shapley_values(PredictionGame(model.decision_function, point[0], background, imputer="marginal"))
+    probabilities = shapley_values(PredictionGame(positive, point[0], background, imputer="marginal"))
+    np.testing.assert_allclose(scores, raw, atol=1e-6)
+    np.testing.assert_allclose(probabilities, exact.values, atol=1e-6)
+    assert np.abs(probabilities - scaled).max() > 1e-4
 
 
 def test_values_equal_shapiqs_exact_computer():
