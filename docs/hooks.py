@@ -1,12 +1,11 @@
-"""What mkdocs does while it builds the site: it runs the gallery, and puts the results of benchmarks on their page.
+"""Hooks of mkdocs that run the gallery and insert the results of benchmarks.
 
-Gallery: each script in ``docs/gallery`` runs in an empty folder. What it prints and the png files that it leaves there
-are shown below its code; a user who runs it finds the same pictures in the current folder. Scripts in
-``docs/gallery/heavy`` need models that take long to install, so only their code is shown.
+Gallery: each script in ``docs/gallery`` runs in an empty folder. Its output and the png files that it saves are shown
+below its code. Scripts in ``docs/gallery/heavy`` need models that take long to install, so only their code is shown.
 
-Benchmarks: a section of ``docs/benchmarks.md`` that ends in a line ``<!-- results: NAME -->`` shows
-``docs/benchmarks/NAME.txt`` as it is, then the figures ``NAME.png`` and ``NAME-*.png``. ``make publish-benchmarks``
-puts them there. Without the file there is no section; a file without a section is an error. A line
+Benchmarks: a section of ``docs/benchmarks.md`` with a line ``<!-- results: NAME -->`` shows
+``docs/benchmarks/NAME.txt`` unchanged, then the figures ``NAME.png`` and ``NAME-*.png``. ``make publish-benchmarks``
+copies them to this folder. A section without its file is left out; a file without a section is an error. A line
 ``<!-- code: PATH -->`` shows a Python file of the repository.
 """
 
@@ -29,11 +28,11 @@ CIRCUMSTANCES = re.compile(r"\d{4}-\d\d-\d\d, Python \d.*, topshap \d.*, \d+ cor
 """The first line of a report: date, versions and machine."""
 
 _sections: list[str] = []
-"""What the gallery shows; it is known when its pictures are."""
+"""The sections of the gallery page, filled when the scripts have run."""
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Run the gallery, and add the pictures that it draws to the site."""
+    """Run the gallery, and add its pictures to the site."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - the tests use the rest without it
 
     _sections.clear()
@@ -47,7 +46,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Add what was run to the page of the gallery, and what was measured to the page of benchmarks."""
+    """Add the sections of the gallery and the results of the benchmarks to their pages."""
     if page.file.src_uri == "gallery/README.md":
         return "\n\n".join([markdown, *_sections])
     if page.file.src_uri == "benchmarks.md":
@@ -56,7 +55,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def run(script: Path) -> tuple[str, dict[str, bytes]]:
-    """Run a script in an empty folder; return what it printed and its pictures by name."""
+    """Run a script in an empty folder; return its output and its pictures by name."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603 - our own
             [sys.executable, script],
@@ -72,20 +71,20 @@ def run(script: Path) -> tuple[str, dict[str, bytes]]:
 
 
 def section_of_a_script(script: Path, printed: str | None = None, pictures: list[str] | None = None) -> str:
-    """Return a script's section: its code, and what came of it if it was run."""
+    """Return a script's section: its code and, if it was run, its output and pictures."""
     code = script.read_text(encoding="utf-8")
     title = re.split(r"[.:]", ast.get_docstring(ast.parse(code)) or script.stem)[0]
     name = script.relative_to(GALLERY).as_posix()
     parts = [f"## {title}", f"[`{name}`]({name})", fenced(code, "python")]
     if printed is None:
-        why_not = "It is not run for this page, since its model takes long to install: `make heavy`."
+        why_not = "This script is not run for this page, since its models take long to install. `make heavy` runs it."
         return "\n\n".join([*parts, why_not])
-    parts += ["It prints:", fenced(printed, "text")]
+    parts += ["Output:", fenced(printed, "text")]
     return "\n\n".join(parts + [f"![{title}]({picture})" for picture in pictures or []])
 
 
 def with_results(markdown: str, folder: Path) -> str:
-    """Return the page of benchmarks with the results in a folder, without the sections that have none."""
+    """Return the page of benchmarks with the results in a folder, without sections that have no results."""
     head, *sections = re.split(r"^(?=## )", markdown, flags=re.MULTILINE)
     shown, used = [head], set()
     for section in sections:
@@ -112,13 +111,13 @@ def with_results(markdown: str, folder: Path) -> str:
 
 
 def with_code(markdown: str) -> str:
-    """Return a page with the Python files that it names."""
+    """Return a page with the Python files that it names inserted."""
     root = Path(__file__).parent.parent
     return CODE.sub(lambda found: fenced((root / found[1]).read_text(encoding="utf-8"), "python"), markdown)
 
 
 def fenced(text: str, language: str) -> str:
-    """Return a block of code, whatever is in the text."""
+    """Return a code block with a fence longer than any in the text."""
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,7 +1,7 @@
-"""Make the pictures of the README: the leaderboard and the race of one real run, into docs/images.
+"""Draw the pictures of the README and the site into docs/images: the leaderboard and the race of one run.
 
-The question is that of ``topshap demo``: which features of a tumour make a neural network suspicious. The algorithm is
-one whose race is seen from the start: greedy-cmcs with a short warm-up.
+The question is that of ``topshap demo``: the features behind a neural network's prediction for a tumour. The algorithm
+is greedy-cmcs with a short warm-up, whose estimates are plotted from the start.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "images"
 
 
 def main() -> None:
-    """Run once and draw twice."""
+    """Run once and draw both pictures."""
     mpl.use("Agg")
     explainer, x, _ = suspicious_tumour()
     top = explainer.explain(x, k=5, budget=1500, algorithm=topshap.algorithms.GreedyCMCS(warm_up=2), random_state=0)

@@ -1,9 +1,8 @@
-"""Every command that is shown in README, CONTRIBUTING, docs or a --help is run.
+"""Every command in README, CONTRIBUTING, the documentation and the help of the command line runs.
 
-The blocks of most pages are run in their order by test_readme, test_docs and test_how_to; here are commands in running
-text, in the help of the command line, and on pages that need files of their own. Benchmarks are run with few runs on
-small games, and ``select`` tries two sets per column. Not run are ``pip install``, since an index is not ours to
-test, and what make installs.
+test_readme, test_docs and test_how_to run the code blocks of most pages in order. This file covers commands in running
+text, in the help of the command line, and on pages that need their own files. Benchmarks run with few runs on small
+games, and ``select`` evaluates two sets per column. ``pip install`` and the installations of make are not run.
 """
 
 import os
@@ -52,7 +51,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS_ARE_RUN_HERE = {"README.md", "CONTRIBUTING.md", "benchmarks.md"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-OWN_SECTION = "## Race an algorithm of your own"
+OWN_SECTION = "## How do I race my own algorithm?"
 """The section of benchmarks.md that test_own_algorithm runs, in processes of its own."""
 COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-commit) \S")
 ONLY_NAMES = {
@@ -273,10 +272,13 @@ def test_every_other_command_is_known():
     assert {command for command in SHOWN if not command.startswith(elsewhere)} <= scripts
 
 
-def test_the_pictures_of_the_readme_are_drawn(tmp_path, monkeypatch, capsys):
+def test_the_pictures_of_readme_and_site_are_drawn(tmp_path, monkeypatch, capsys):
     names = runpy.run_path(str(DOCS / "pictures.py"))
     monkeypatch.setitem(names["main"].__globals__, "FOLDER", tmp_path / "docs" / "images")
     (tmp_path / "docs").mkdir()
     names["main"]()
     drawn = {path.name for path in (tmp_path / "docs" / "images").iterdir()}
-    assert drawn == set(re.findall(r"\(docs/images/(.*?)\)", (ROOT / "README.md").read_text(encoding="utf-8")))
+    in_readme = re.findall(r"\(docs/images/(.*?)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    in_site = re.findall(r"\(images/(.*?)\)", (DOCS / "index.md").read_text(encoding="utf-8"))
+    assert drawn == {*in_readme, *in_site}
+    assert in_readme

@@ -1,9 +1,10 @@
-"""What the pages of the site show is true: their snippets run, in order, and so do their commands."""
+"""The pages of the site are correct: their code blocks and commands run, in order, and their links work."""
 
 import re
 import shlex
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,24 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-HAVE_NOTHING_TO_RUN = {"algorithms.md", "reference.md"}
+HAVE_NOTHING_TO_RUN = {"algorithms.md", "architecture.md", "glossary.md", "reference.md"}
 RUN_ELSEWHERE = {"benchmarks.md"}  # in test_commands, with less of everything
+VOCABULARY = {
+    "border",
+    "call",
+    "coalition",
+    "complement pair",
+    "contrast",
+    "evaluation",
+    "fingerprint",
+    "guarantee",
+    "look",
+    "player",
+    "residual",
+    "retry",
+    "standing",
+    "value function",
+}
 
 
 def blocks(page):
@@ -76,12 +93,52 @@ def test_every_page_is_in_the_navigation():
         assert f": {page.relative_to(DOCS).as_posix()}\n" in navigation
 
 
-def test_the_page_of_algorithms_names_every_one():
+def rows_of_table(text, header):
+    """Return the cells of the table that starts with a header."""
+    lines = takewhile(lambda line: line.startswith("|"), text[text.index(header) :].splitlines())
+    return [line.strip("| ").split(" | ") for line in lines][2:]
+
+
+def test_the_table_of_algorithms_names_every_one():
     import topshap
 
     text = (DOCS / "algorithms.md").read_text(encoding="utf-8")
-    for name in topshap.algorithms.ALGORITHMS:
-        assert name in text
+    named = [name for row in rows_of_table(text, "| name |") for name in re.findall(r"`([a-z@-]+)`", row[0])]
+    assert sorted(named) == sorted(topshap.algorithms.ALGORITHMS)
+
+
+def test_every_algorithm_has_a_source_or_is_our_own():
+    import topshap
+
+    text = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    published = {name for row in rows_of_table(text, "| topic |") for name in re.findall(r"`([a-z@-]+)`", row[0])}
+    assert published >= set(topshap.algorithms.ALGORITHMS)
+
+
+def test_the_glossary_is_sorted_and_has_the_vocabulary():
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    terms = [term.lower() for term in re.findall(r"^## (.*)$", text, flags=re.MULTILINE)]
+    assert terms == sorted(terms)
+    assert set(terms) >= VOCABULARY
+    for definition in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]:
+        assert definition.strip()
+
+
+def test_the_architecture_names_files_that_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "src" / "topshap"
+    names = re.findall(r"`([\w/]+(?:\.py|/))`", text)
+    assert len(names) > 30
+    for name in names:
+        folders = [package, package / "evaluation", package / "algorithms", package / "algorithms" / "odd_gp"]
+        assert any((folder / name).exists() for folder in [*folders, package / "algorithms" / "swap"]), name
+
+
+def test_lines_wrap_at_100_characters_except_tables_commands_and_output():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]:
+        shell = re.compile(r"^```(?:bash|text).*?^```", flags=re.DOTALL | re.MULTILINE)
+        for line in shell.sub("", page.read_text(encoding="utf-8")).splitlines():
+            assert len(line) <= 100 or line.startswith("|"), f"{page.name}: {line}"
 
 
 def test_the_table_of_which_algorithm_is_what_auto_chooses():
@@ -89,7 +146,7 @@ def test_the_table_of_which_algorithm_is_what_auto_chooses():
     from topshap.algorithms.auto import auto_guarantee
 
     text = (DOCS / "which-algorithm.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    rows = rows_of_table(text, "| you give |")
     assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # which is not for it to choose
     for given, game, runs in rows[1:]:
         stated = re.search(r'guarantee="(\w+)"', given)

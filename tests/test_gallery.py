@@ -1,4 +1,4 @@
-"""Every script of the gallery runs, says what it should and leaves a picture."""
+"""Every script of the gallery runs, prints the expected text and saves a picture."""
 
 import runpy
 from pathlib import Path
@@ -14,10 +14,10 @@ SAYS = {
     "documents_of_a_prompt": ["vienna", "budapest"],
     "ensemble_members": ["Top 2 of 5 players", "of the best 6 alone"],
     "explain_a_prediction": ["predict_proba of class 'malignant'", "Top 3 of 30 players"],
-    "features_of_a_table": ["bmi", "s5", "say most about the others: s1"],
+    "features_of_a_table": ["bmi", "s5", "depend most on each other: s1"],
     "regions_of_an_image": ["Top 4 of 16 players"],
     "select_features": ["selected: [ 0  1  2  3 16 17]"],
-    "training_points": ["the three points worth least: [ 4 11 23]"],
+    "training_points": ["points with the lowest values: [ 4 11 23]"],
     "with_shap_and_shapiq": ["largest difference from the exact values", "from a file"],
     "words_of_a_text": ["clever", "wonderful", "The cast is simply great!"],
 }
@@ -28,7 +28,7 @@ def test_there_is_something_to_test():
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_a_script_of_the_gallery_says_what_it_should_and_draws(path, capsys, tmp_path, monkeypatch):
+def test_a_script_of_the_gallery_prints_the_expected_text_and_saves_a_picture(path, capsys, tmp_path, monkeypatch):
     if "shapiq" in path.stem:
         pytest.importorskip("shapiq", reason="shapiq is in the extra 'shapiq'")
     mpl.use("Agg")

@@ -1,4 +1,4 @@
-"""What the README shows is true."""
+"""The code, the commands and the numbers of the README are correct."""
 
 import re
 import shlex
@@ -6,22 +6,45 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import topshap
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+NUMBER = re.compile(r"-?\b\d+\.?\d*\b")
 
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_every_python_block_runs(capsys):
+def test_readme_has_at_most_150_lines_of_at_most_100_characters():
+    assert len(README.splitlines()) <= 150
+    without_output = README.replace(blocks("text")[0], "")
+    assert max(map(len, without_output.splitlines())) <= 100
+
+
+def test_readme_starts_with_a_picture_and_a_model_and_a_row():
+    start = README[: README.index("\n## ")]
+    assert start.index("![") < start.index("```python") < start.index("```text")
+    first = blocks("python")[0].partition("\n\n")[2].splitlines()  # without the imports
+    assert len(first) == 5
+    assert "topshap.Explainer(model, X" in first[2]
+
+
+def test_every_python_block_runs_and_the_first_prints_what_is_shown(capsys):
     namespace: dict[str, object] = {}
     assert len(blocks("python")) >= 4
+    printed = []
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), namespace)  # noqa: S102 - our own text
-    assert "Top 3 of 10 players" in capsys.readouterr().out
+        printed.append(capsys.readouterr().out)
+    (shown,) = blocks("text")
+    assert NUMBER.sub("#", printed[0]) == NUMBER.sub("#", shown)
+    assert [float(number) for number in NUMBER.findall(printed[0])] == pytest.approx(
+        [float(number) for number in NUMBER.findall(shown)], rel=0.1
+    )
 
 
 def test_every_shell_command_is_a_make_target_or_runs(tmp_path):
@@ -35,15 +58,18 @@ def test_every_shell_command_is_a_make_target_or_runs(tmp_path):
             subprocess.run([Path(sys.executable).with_name(program), *arguments], cwd=tmp_path, check=True)
 
 
-def test_the_table_names_every_algorithm():
-    table = README[README.index("| name |") :]
-    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("|")]
-    named = set(re.findall(r"`([a-z@-]+)`", "\n".join(rows)))
-    assert named == set(topshap.algorithms.ALGORITHMS)
+def test_the_number_of_algorithms_is_right():
+    assert "**Sixteen algorithms.**" in README
+    assert len(topshap.algorithms.ALGORITHMS) == 16
+
+
+def test_links_lead_to_files_that_exist():
+    for link in re.findall(r"\]\((?!https:)(.*?)\)", README):
+        assert (ROOT / link.partition("#")[0]).exists(), link
 
 
 def test_the_figures_are_those_of_the_reports():
-    text = " ".join(README[README.index("## How good is it?") : README.index("## Which algorithm?")].split())
+    text = " ".join(README[README.index("## Benchmarks") : README.index("## When to use shap or shapiq")].split())
     race, confidence, paper = (
         (ROOT / "docs" / "benchmarks" / f"{name}.txt").read_text(encoding="utf-8")
         for name in ("race", "confidence", "paper")
@@ -75,5 +101,6 @@ def test_the_figures_are_those_of_the_reports():
         assert re.search(rf"\b{distinct}\b", text)
 
 
-def test_all_code_is_python_or_shell():
-    assert len(re.findall(r"^```", README, flags=re.MULTILINE)) == 2 * (len(blocks("python")) + len(blocks("bash")))
+def test_all_code_is_python_or_shell_and_the_output_shown_is_checked():
+    checked = len(blocks("python")) + len(blocks("bash")) + len(blocks("text"))
+    assert len(re.findall(r"^```", README, flags=re.MULTILINE)) == 2 * checked

@@ -1,4 +1,4 @@
-"""What is put on the site while it is built: the gallery with its pictures, the results of benchmarks."""
+"""The generated parts of the site: the gallery with its pictures, the results of benchmarks."""
 
 import importlib.util
 import re
@@ -20,7 +20,7 @@ COMMANDS = {
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
 }
-WITHOUT_RESULTS = ["Race an algorithm of your own"]
+WITHOUT_RESULTS = ["How do I race my own algorithm?"]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_script_that_fails_ends_the_build(hooks, tmp_path):
 def test_the_section_of_a_script_has_its_code_its_output_and_its_pictures(hooks):
     script = DOCS / "gallery" / "words_of_a_text.py"
     section = hooks.section_of_a_script(script, "printed\n```\n", ["words_of_a_text.png"])
-    assert section.startswith("## Which words decide a score\n")
+    assert section.startswith("## The words behind a score\n")
     assert script.read_text(encoding="utf-8").rstrip() in section
     assert "````text\nprinted\n```\n````" in section
     assert section.endswith("](words_of_a_text.png)")
@@ -148,8 +148,8 @@ def test_heavy_scripts_are_shown_and_not_run(hooks):
     for script in (DOCS / "gallery" / "heavy").glob("*.py"):
         section = hooks.section_of_a_script(script)
         assert script.read_text(encoding="utf-8").rstrip() in section
-        assert "It is not run for this page" in section
-        assert "It prints" not in section
+        assert "This script is not run for this page" in section
+        assert "Output:" not in section
 
 
 def test_the_table_of_the_gallery_names_every_script():

@@ -33,7 +33,7 @@ def examples(tmp_path, monkeypatch):
 
 def test_the_documented_example_runs(examples):
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    section = page.partition("## Race an algorithm of your own")[2]
+    section = page.partition("## How do I race my own algorithm?")[2]
     (block,) = re.findall(r"^```bash\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
     for line in block.splitlines():
         program, *arguments = shlex.split(line)

@@ -1,7 +1,7 @@
-"""Which documents an answer rests on: the context of a prompt as players, with an asynchronous scorer.
+"""Documents that support an answer: the context of a prompt as players, with an asynchronous score.
 
-The scorer here only counts words that occur in the answer, so that the script runs anywhere. In its place stands a
-call of a language model: how probable it finds the answer, given the prompt.
+The score counts words of the answer, so that the script runs anywhere. Replace it with a call of a language model that
+returns the log probability of the answer given the prompt.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ DOCUMENTS = {
 
 
 async def score(prompts: list[str]) -> list[float]:
-    """Return how well each prompt supports the answer."""
+    """Return the number of words of the answer in each prompt."""
     await asyncio.sleep(0.001)  # the network
     return [float(len(ANSWER & set(prompt.lower().replace(".", " ").split()))) for prompt in prompts]
 
@@ -30,7 +30,7 @@ game = topshap.games.TextGame(score, [*DOCUMENTS.values(), QUESTION], separator=
 
 
 async def main() -> topshap.TopK:
-    """Ask and tell, awaiting the scores."""
+    """Run a race with asynchronous scores."""
     race = topshap.Race(game.n_players, k=3, player_names=DOCUMENTS, random_state=0)
     while not race.done:
         race.tell(await game(race.ask()))

@@ -1,4 +1,4 @@
-"""Which members of an ensemble matter, and how well a few of them do on their own."""
+"""The most important members of an ensemble, and the score of a small ensemble of the best ones."""
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer

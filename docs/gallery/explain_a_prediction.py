@@ -1,6 +1,6 @@
-"""The features behind a prediction, and behind many of them.
+"""The features behind one prediction, and behind many.
 
-The model is a forest on scikit-learn's breast cancer data. `Explainer` takes any fitted model and some data.
+The model is a random forest on scikit-learn's breast cancer data. `Explainer` takes any fitted model and some data.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -19,15 +19,15 @@ top = explainer.explain(X.iloc[1], k=3, budget=600)
 print(top)
 topshap.show.race(top).figure.savefig("explain_a_prediction.png", dpi=150)
 
-# All measures of one property as one player: the mean, the error and the worst value.
+# The mean, the error and the worst value of a property form one player.
 groups = {}
 for name in X.columns:
     groups.setdefault(name.replace("mean ", "").replace("worst ", "").replace(" error", ""), []).append(name)
 by_property = topshap.Explainer(model, X[::2], groups=groups, random_state=0).explain(X.iloc[1], k=3)
-print(f"\n{len(groups)} properties; the first three: {', '.join(by_property.names)}")
+print(f"\n{len(groups)} properties; the top three: {', '.join(by_property.names)}")
 
-# Many rows at once, as one table. tops.to_shap() is one explanation for shap's beeswarm and bar plots.
+# Explain many rows, and collect the results in one table. tops.to_shap() is for shap's beeswarm and bar plots.
 tops = explainer.explain_many(X.iloc[1:9:2], k=3, budget=200)
 frame = tops.to_frame()
-print("\nHow often among the first three of four tumours:")
+print("\nFeatures in the top three of four tumours:")
 print(frame[frame["top_k"]]["player"].value_counts().head(3).to_string())

@@ -1,6 +1,6 @@
-"""The features that a model needs, selected inside a scikit-learn pipeline.
+"""Feature selection in a scikit-learn pipeline.
 
-The data has 4 informative features among 16, and copies of two of them.
+The data has 16 features, 4 of them informative, and copies of two of these.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Which training points help, and which harm: points with wrong labels have the lowest values."""
+"""The training points that help, and those that harm: points with wrong labels have the lowest values."""
 
 import numpy as np
 from sklearn.datasets import make_blobs
@@ -14,6 +14,6 @@ y_train[wrong] ^= 1
 game = topshap.games.DataGame(KNeighborsClassifier(1), X_train, y_train, X_test, y_test)
 top = topshap.identify(game, k=27, budget=800, random_state=0)
 dropped = np.setdiff1d(np.arange(30), top.players)
-print("labels that were changed:", wrong)
-print("the three points worth least:", dropped)
+print("points with a wrong label:", wrong)
+print("points with the lowest values:", dropped)
 topshap.show.leaderboard(top, most=12).figure.savefig("training_points.png", dpi=150)

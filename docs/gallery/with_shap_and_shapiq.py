@@ -1,4 +1,4 @@
-"""Together with shap and shapiq: shap's plots, games from and to shapiq, its interface to algorithms, and files."""
+"""Exchange with shap and shapiq: plots, games, approximators and files."""
 
 import tempfile
 from pathlib import Path
@@ -17,13 +17,13 @@ explainer = topshap.Explainer(model, X, imputer="marginal", random_state=0)
 game = explainer.game(X.iloc[0])
 top = topshap.identify(game, k=3, budget=100, random_state=0)
 
-# shap: values that add up to the prediction, with bounds, for its plots.
+# shap: an Explanation for its plots. The values add up to the prediction.
 explanation = top.to_shap(data=X.iloc[0])
 print(f"shap: {explanation.base_values:.1f} + {explanation.values.sum():.1f} = {model.predict(X.iloc[:1])[0]:.1f}")
 shap.plots.waterfall(explanation, show=False)
 plt.savefig("with_shap_and_shapiq.png", dpi=150, bbox_inches="tight")
 
-# shapiq: its exact computer on topshap's game, and topshap's algorithm behind its approximators' interface.
+# shapiq: its ExactComputer on topshap's game, and topshap as one of its approximators.
 theirs = topshap.interop.to_shapiq(game)
 exact = shapiq.ExactComputer(theirs, n_players=10)("SV", order=1)
 found = topshap.interop.ShapiqApproximator(n=10, k=3, random_state=0).approximate(100, theirs)

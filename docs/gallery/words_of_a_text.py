@@ -1,6 +1,6 @@
-"""Which words decide a score: a small scikit-learn model of film reviews.
+"""The words behind a score: a small scikit-learn model of film reviews.
 
-Any function from a list of texts to numbers will do in its place, an LLM's included.
+The score can be any function from a list of texts to numbers, for example a call of an LLM.
 """
 
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -27,7 +27,7 @@ model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10)).fit(texts, [1
 
 
 def score(texts: list[str]) -> list[float]:
-    """Return how good a review sounds, from 0 to 1."""
+    """Return the predicted probability of a good review."""
     return model.predict_proba(texts)[:, 1]
 
 
@@ -37,7 +37,7 @@ top = topshap.identify(game, k=2, random_state=0)
 print(top)
 topshap.show.text_map(top, pieces=game.pieces).figure.savefig("words_of_a_text.png", dpi=150)
 
-# Sentences as players, with a mask in place of what is left out.
+# Sentences as players; a mask replaces absent ones.
 longer = "The music is terrible. The story is moving. The cast is simply great!"
 game = topshap.games.TextGame(score, longer, unit="sentence", mask="...")
-print("\nthe sentence that helps most:", topshap.identify(game, k=1).names[0])
+print("\nthe top sentence:", topshap.identify(game, k=1).names[0])

