@@ -55,7 +55,7 @@ def test_the_last_frame_is_the_result():
 
 
 def test_the_completion_never_goes_back():
-    _, frames = run(terminal(), epsilon=0.5)
+    _, frames = run(terminal(), epsilon=0.5, guarantee="published")
     done = [int(found.group(1)) for frame in frames if (found := re.search(r"(\d+)%, .* left", frame))]
     assert len(done) > 2
     assert done == sorted(done)
