@@ -68,7 +68,7 @@ def test_a_mistake_in_the_program_is_not_tried_again():
 
     def unfinished(rows):
         calls.append(len(rows))
-        return undefined_name  # noqa: F821 - that is the mistake
+        return undefined_name  # type: ignore[name-defined]  # noqa: F821 - that is the mistake
 
     _, failures = evaluate(unfinished, from_ids(np.arange(1), 3), QUICK)
     assert calls == [1]
