@@ -7,8 +7,13 @@ checks in one environment.
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -21,11 +26,10 @@ PYTHONS = [version for version in nox.project.python_versions(GROUPS) if version
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def install(session: nox.Session, *groups: str, extras: str = "all", resolution: str = "") -> None:
+def install(session: nox.Session, *groups: str, options: Sequence[str] = ()) -> None:
     """Install topshap and topshap-bench from this checkout, with dependency groups."""
     packages = nox.project.dependency_groups(GROUPS, *groups)
-    resolved = [f"--resolution={resolution}"] if resolution else []
-    session.install(*resolved, "--editable", f".[{extras}]", "--editable", "benchmarks", *packages)
+    session.install(*options, "--editable", ".[all]", "--editable", "benchmarks", *packages)
 
 
 @nox.session(python=PYTHONS)
@@ -38,7 +42,14 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
     """Run the tests with the lowest versions of the dependencies."""
-    install(session, "test", resolution="lowest-direct")
+    install(session, "test", options=["--resolution=lowest-direct"])
+    session.run("pytest", "--numprocesses", "2", *session.posargs, env=ONE_THREAD)
+
+
+@nox.session(venv_backend="uv")
+def prereleases(session: nox.Session) -> None:
+    """Run the tests with pre-releases of the dependencies."""
+    install(session, "test", options=["--prerelease=allow"])
     session.run("pytest", "--numprocesses", "2", *session.posargs, env=ONE_THREAD)
 
 
@@ -69,7 +80,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types, of the tests too."""
-    install(session, "types", "dev")
+    install(session, "types")
     session.run("mypy")
 
 
@@ -90,6 +101,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def build(session: nox.Session) -> None:
     """Build the sdist and the wheel into dist."""
-    session.install("build")
+    session.install("build", "twine")
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build")
+    session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
