@@ -173,7 +173,7 @@ def is_older(package, recorded_with):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_fingerprint_is_the_recorded_one(name):
     if "pandas" in name and is_older(pd, (3, 0)):
-        pytest.skip("recorded with pandas 3, whose column labels have another type")
+        pytest.skip("recorded with pandas 3; categories have another dtype in earlier versions")
     if name in ("ensemble-default-score", "ensemble-classifiers") and is_older(sklearn, (1, 9)):
-        pytest.skip("recorded with scikit-learn 1.9, whose scores are other functions")
+        pytest.skip("recorded with scikit-learn 1.9, whose default scorer is part of the fingerprint")
     assert GAMES[name]().fingerprint == RECORDED[name]
