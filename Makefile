@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead coverage slow
+.PHONY: overhead coverage
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
