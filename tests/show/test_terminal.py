@@ -132,7 +132,7 @@ def test_a_terminal_without_unicode_gets_plain_characters():
 
     console = Console(file=Latin(), force_terminal=True, width=100, color_system=None)
     run(console)
-    assert "●" not in console.file.getvalue()
+    assert "●" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_without_a_terminal_it_is_the_plain_bar(capsys):

