@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead
+.PHONY: overhead coverage
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -14,21 +16,26 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,sklearn]'
+# pip 25.1 is the first version with dependency groups; Python 3.11 brings an older one.
+$(VENV)/.pip: $(VENV)/.created
+	$(INSTALL) --upgrade 'pip>=25.1'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable benchmarks
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	$(INSTALL) --editable '.[cli,sklearn]'
+	touch $@
+
+$(VENV)/.test: $(VENV)/.pip pyproject.toml benchmarks/pyproject.toml
+	$(INSTALL) --editable '.[all]' --editable benchmarks --group test --group lint --group types
 	touch $@
 
 # topshap-bench is not on an index: it and topshap come from this checkout.
 $(VENV)/.bench: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' --editable 'benchmarks[rivals]'
+	$(INSTALL) --editable '.[all]' --editable 'benchmarks[rivals]'
 	touch $@
 
 $(VENV)/.browser: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(INSTALL) --editable '.[all]' --group browser
 	touch $@
 
 demo: $(VENV)/.demo ## the top 5 features behind one prediction, and what they cost
@@ -39,6 +46,7 @@ test: lint types unit docs ## lint, types, tests, doctests, and the site without
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/lint-imports --no-cache
 
 types: $(VENV)/.test
@@ -46,7 +54,14 @@ types: $(VENV)/.test
 
 # Two workers with one thread each: threads of linear algebra that wait for each other take longer than the work.
 unit: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+	$(ONE_THREAD) $(BIN)/pytest --numprocesses 2
+
+$(VENV)/.coverage: $(VENV)/.test
+	$(INSTALL) --group coverage
+	touch $@
+
+coverage: $(VENV)/.coverage ## the tests with coverage, which fail below the floor in pyproject.toml
+	$(ONE_THREAD) $(BIN)/pytest --numprocesses 2 --cov --cov-report=term:skip-covered --cov-report=xml
 
 browser: $(VENV)/.browser $(VENV)/.docs ## the report and the site in a real Chromium, which is installed if missing; screenshots are kept
 	(command -v chromium && command -v chromedriver) || (apt-get update && apt-get install --yes chromium chromium-driver)
@@ -55,8 +70,8 @@ browser: $(VENV)/.browser $(VENV)/.docs ## the report and the site in a real Chr
 pictures: $(VENV)/.test ## the pictures of the README, into docs/images
 	$(BIN)/python docs/pictures.py
 
-$(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+$(VENV)/.docs: $(VENV)/.pip pyproject.toml
+	$(INSTALL) --editable '.[all]' --group docs
 	touch $@
 
 docs: $(VENV)/.docs ## the site, into site; the scripts of the gallery are run for it
@@ -69,7 +84,7 @@ format: $(VENV)/.test ## format and fix what can be fixed
 GAMES ?=
 BASELINES ?=
 RESULTS ?= topshap-bench
-BENCH = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/topshap-bench
+BENCH = $(ONE_THREAD) $(BIN)/topshap-bench
 FOLDERS = $(if $(GAMES),--games $(GAMES)) --out $(RESULTS)
 
 confidence: $(VENV)/.bench ## evaluations until confident, with GAMES=dir BASELINES=dir
@@ -106,24 +121,24 @@ engine: $(VENV)/.bench ## speed-up by workers, overhead of the store, memory of 
 	$(BENCH) engine
 
 $(VENV)/.cluster: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cluster]'
+	$(INSTALL) --editable '.[all,cluster]' --group test
 	touch $@
 
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/evaluation benchmarks/tests tests/test_how_to.py -rA --show-capture=stdout
+	$(ONE_THREAD) $(BIN)/pytest -m cluster tests/evaluation benchmarks/tests tests/test_how_to.py -rA --show-capture=stdout
 
 large: $(VENV)/.bench ## odd-gp against least squares on games of 500 and 1000 players
 	$(BENCH) large-games
 
 $(VENV)/.peers: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,peers]'
+	$(INSTALL) --editable '.[all]' --group peers
 	touch $@
 
 peers: $(VENV)/.peers ## values next to those of shap and shapiq, for xgboost too
 	OMP_NUM_THREADS=1 $(BIN)/pytest tests/interop/test_peers.py
 
 $(VENV)/.heavy: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,heavy]'
+	$(INSTALL) --editable '.[all]' --group heavy
 	touch $@
 
 heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
@@ -137,4 +152,4 @@ selection: $(VENV)/.bench ## TopKSelector next to SelectKBest and RFE on real da
 	$(BENCH) selection
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site .coverage .coverage.* coverage.xml

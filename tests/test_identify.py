@@ -304,7 +304,7 @@ def test_names_of_the_game_that_do_not_fit_are_refused():
     def game(coalitions):
         return never(coalitions)
 
-    game.n_players, game.player_names = 4, ["a", "b"]
+    game.n_players, game.player_names = 4, ["a", "b"]  # type: ignore[attr-defined]
     with pytest.raises(ParameterError, match="one name for each of the 4 players"):
         topshap.identify(game, k=2)
 

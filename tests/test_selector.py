@@ -122,7 +122,7 @@ def test_wrong_use_says_what_to_do():
     ):
         TopKSelector(LogisticRegression(), k=2, budget=-1).fit(X, y)
     with pytest.raises(TypeError, match=r"TopKSelector\(\) got .* 'bugdet'. Did you mean 'budget'"):
-        TopKSelector(LogisticRegression(), bugdet=9)
+        TopKSelector(LogisticRegression(), bugdet=9)  # type: ignore[call-arg]
     with pytest.raises(ParameterError, match=r"'estimator' parameter of TopKSelector must be .* with fit .* Got None"):
         TopKSelector(None, k=2).fit(X, y)
 

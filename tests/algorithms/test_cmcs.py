@@ -198,7 +198,7 @@ def test_a_walk_adds_one_player_at_a_time(play, random_game):
 def test_every_gain_along_the_permutations_is_used_also_in_the_last_that_the_budget_cut(play, random_game, answered):
     played = play(ApproShapley(), random_game(N))
     played.answer(answered)
-    check_means(played, along_walks(*played.accesses(), played.problem.empty, played.problem.grand))
+    check_means(played, along_walks(*played.accesses(), played.problem.empty, played.problem.grand))  # type: ignore[call-arg]
 
 
 def test_complete_permutations_share_out_the_whole_gain(random_game):

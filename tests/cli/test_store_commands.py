@@ -102,7 +102,7 @@ def test_without_typer_the_extra_is_named(monkeypatch, capsys):
 def test_without_pyarrow_the_extra_is_named(monkeypatch, store, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"topshap\[parquet\]"):
-        topshap.evaluation.store.export.export(topshap.Store(store), tmp_path / "out.parquet")
+        topshap.evaluation.store.export.export(topshap.Store(store), tmp_path / "out.parquet")  # type: ignore[attr-defined]
 
 
 def test_no_arguments_is_help():

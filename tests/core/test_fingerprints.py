@@ -205,7 +205,7 @@ def test_every_game_has_a_fingerprint_that_tells_it_from_others(make):
 
 
 def test_all_games_are_different():
-    assert len({make(2.0).fingerprint for make in EVERY_GAME.values()}) == len(EVERY_GAME)
+    assert len({make(2.0).fingerprint for make in EVERY_GAME.values()}) == len(EVERY_GAME)  # type: ignore[attr-defined]
 
 
 def test_groups_count_and_names_do_not():
@@ -342,7 +342,7 @@ NAMED = {
 @pytest.mark.parametrize("make", NAMED, ids=lambda make: make.__name__)
 def test_a_name_stands_for_the_function_only(make):
     """Documents, data, options and players count as in a game without a name."""
-    fingerprints = [make().fingerprint, *(make(**change).fingerprint for change in NAMED[make])]
+    fingerprints = [make().fingerprint, *(make(**change).fingerprint for change in NAMED[make])]  # type: ignore[attr-defined]
     assert all(re.fullmatch("v[12]:[0-9a-f]{64}", fingerprint) for fingerprint in fingerprints)
     assert len(set(fingerprints)) == len(fingerprints)
     assert make().fingerprint == fingerprints[0]

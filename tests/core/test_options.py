@@ -32,11 +32,11 @@ def test_every_front_door_lists_the_options_with_their_defaults(door):
 def test_a_misspelt_option_is_refused_with_the_closest_one():
     unexpected = r"\(\) got an unexpected keyword argument"
     with pytest.raises(TypeError, match=rf"^identify{unexpected} 'budgett'\. Did you mean 'budget'\?$"):
-        topshap.identify(GAME, k=1, budgett=10)
+        topshap.identify(GAME, k=1, budgett=10)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=rf"^Race{unexpected} 'ranked_by'\. Did you mean 'rank_by'\?$"):
-        topshap.Race(3, 1, ranked_by="value")
+        topshap.Race(3, 1, ranked_by="value")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=rf"^identify{unexpected} 'zzzz'\.$"):
-        topshap.identify(GAME, k=1, zzzz=10)
+        topshap.identify(GAME, k=1, zzzz=10)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

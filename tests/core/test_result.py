@@ -61,7 +61,7 @@ def test_a_result_cannot_be_changed(random_game):
     for budget in (60, 64):
         top = topshap.identify(random_game(6), k=2, budget=budget, random_state=0)
         with pytest.raises(dataclasses.FrozenInstanceError):
-            top.evaluations = 0
+            top.evaluations = 0  # type: ignore[misc]
         for array in (top.players, top.estimates, top.std_errors, top.covariance):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 0

@@ -26,7 +26,7 @@ class Notes:
         start = 0
         for number, (size, independent) in enumerate(zip(self.sizes, self.independent, strict=True)):
             rows = from_ids(np.arange(start, start + size) % 2**N, N)
-            yield Round(rows, lambda values, number=number: self.got.append((number, values.tolist())), independent)
+            yield Round(rows, lambda values, number=number: self.got.append((number, values.tolist())), independent)  # type: ignore[misc]
             start += size
 
     def checkpoint(self):

@@ -68,7 +68,7 @@ def test_a_mistake_in_the_program_is_not_tried_again():
 
     def unfinished(rows):
         calls.append(len(rows))
-        return undefined_name  # noqa: F821 - that is the mistake
+        return undefined_name  # type: ignore[name-defined]  # noqa: F821 - that is the mistake
 
     _, failures = evaluate(unfinished, from_ids(np.arange(1), 3), QUICK)
     assert calls == [1]
@@ -222,6 +222,7 @@ def test_an_answer_in_time_is_an_answer_and_an_error_an_error():
     assert with_timeout(None, threading.get_ident) == threading.get_ident()
 
 
+@pytest.mark.skipif(np.__version__ < "2", reason="numpy 1 keeps error settings per thread")
 def test_numpy_error_settings_hold_within_a_time_limit():
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         with_timeout(10.0, lambda: np.ones(1) / np.zeros(1))

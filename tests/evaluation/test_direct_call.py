@@ -62,7 +62,7 @@ def test_a_batch_is_copied_once_and_the_game_owns_its_copy(monkeypatch):
             Counted.copies += not np.shares_memory(selected, self)
             return selected
 
-    pending = Race.pending.fget
+    pending = Race.pending.fget  # type: ignore[attr-defined]
     monkeypatch.setattr(Race, "pending", property(lambda self: pending(self).view(Counted)))
     batches, kept = [], []
 
@@ -91,7 +91,7 @@ def test_the_pending_coalitions_of_a_race_cannot_be_changed():
 @pytest.mark.parametrize("counted", ["topshap.core.values", "topshap.core.race", "topshap.evaluation.results"])
 def test_an_answer_is_validated_once(monkeypatch, counted):
     checks, calls = [], []
-    check_values = race_module.check_values
+    check_values = race_module.check_values  # type: ignore[attr-defined]
 
     def counting(*args):
         checks.append(1)
@@ -110,7 +110,7 @@ def test_the_executor_is_chosen_once_per_run(monkeypatch):
     from topshap.evaluation import session
 
     chosen = []
-    choose = session.choose_executor
+    choose = session.choose_executor  # type: ignore[attr-defined]
     monkeypatch.setattr(session, "choose_executor", lambda n_jobs: chosen.append(n_jobs) or choose(n_jobs))
     topshap.identify(additive, **OPTIONS)
     assert chosen == [None]

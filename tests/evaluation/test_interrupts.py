@@ -67,7 +67,7 @@ def ignored():
     def handler(number, frame):
         pressed.append(number)
 
-    handler.pressed = pressed
+    handler.pressed = pressed  # type: ignore[attr-defined]
     yield handler
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

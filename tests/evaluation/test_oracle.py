@@ -435,11 +435,11 @@ def test_results_show_the_names_given_to_the_oracle():
 
 def test_a_game_may_say_its_largest_batch():
     game = Paid()
-    game.batch_size = 7
+    game.batch_size = 7  # type: ignore[attr-defined]
     same(run(game), run())
     assert max(game.sizes) == 7
     assert Oracle(game, batch_size=3).options.batch_size == 3
-    game.batch_size = "auto"
+    game.batch_size = "auto"  # type: ignore[attr-defined]
     assert Oracle(game).options.batch_size is None
 
 

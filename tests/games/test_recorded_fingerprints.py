@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from topshap import games
@@ -165,6 +166,14 @@ def without_versions(monkeypatch):
     monkeypatch.setattr(fingerprints, "version_of", lambda module: "")
 
 
+def is_older(package, recorded_with):
+    return tuple(int(part) for part in package.__version__.split(".")[:2]) < recorded_with
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_a_fingerprint_is_the_recorded_one(name):
+    if "pandas" in name and is_older(pd, (3, 0)):
+        pytest.skip("recorded with pandas 3; categories have another dtype in earlier versions")
+    if name in ("ensemble-default-score", "ensemble-classifiers") and is_older(sklearn, (1, 9)):
+        pytest.skip("recorded with scikit-learn 1.9, whose default scorer is part of the fingerprint")
     assert GAMES[name]().fingerprint == RECORDED[name]

@@ -225,9 +225,8 @@ add_criteria()
 def algorithm_with_parameters(setting):
     from topshap.algorithms import ALGORITHMS as KINDS
 
-    return identified(
-        setting, games.Unanimity, 3, algorithm=KINDS["greedy-cmcs"](warm_up=8), budget=200, random_state=4
-    )
+    algorithm = KINDS["greedy-cmcs"](warm_up=8)  # type: ignore[call-arg]
+    return identified(setting, games.Unanimity, 3, algorithm=algorithm, budget=200, random_state=4)
 
 
 @case("generator")
@@ -551,7 +550,7 @@ def game_fingerprints():
         "PredictionGame/groups": topshap.games.PredictionGame(Named(), X[0], X[1:9], imputer="marginal", groups=GROUPS),
         "TextGame": topshap.games.TextGame(Named(), "three short words"),
     }
-    return {name: game.fingerprint for name, game in made.items()}
+    return {name: game.fingerprint for name, game in made.items()}  # type: ignore[attr-defined]
 
 
 def model_fingerprints():

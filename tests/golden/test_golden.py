@@ -166,14 +166,14 @@ def old_store(tmp_path):
     return shutil.copy(HERE / "store.sqlite", tmp_path)
 
 
-class Silent(cases.games.Unanimity):
+class Silent(cases.games.Unanimity):  # type: ignore[name-defined]
     """The game of the store, which must not be asked for anything."""
 
     def __call__(self, coalitions):
         raise AssertionError(f"{len(coalitions)} coalitions were asked for that the store knows.")
 
 
-class Counted(cases.games.Unanimity):
+class Counted(cases.games.Unanimity):  # type: ignore[name-defined]
     """The game of the store, which counts what it is asked for."""
 
     def __init__(self):

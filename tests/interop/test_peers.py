@@ -21,7 +21,7 @@ X, Y = load_diabetes(return_X_y=True, as_frame=True)
 
 
 def boosted(package, **options):
-    module = pytest.importorskip(package, reason=f"{package} is in the extra 'peers'")
+    module = pytest.importorskip(package, reason=f"{package} is in the dependency group 'peers'")
     kind = {"lightgbm": "LGBMRegressor", "xgboost": "XGBRegressor"}[package]
     return getattr(module, kind)(n_estimators=20, max_depth=3, random_state=0, **options)
 
@@ -113,7 +113,7 @@ def test_values_equal_those_of_shapiqs_own_game():
 
 
 def test_a_frame_of_categories_goes_to_lightgbm_as_it_is():
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is in the extra 'peers'")
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is in the dependency group 'peers'")
     rng = np.random.default_rng(0)
     kind = pd.Categorical(rng.choice(["u", "v", "w"], 200))
     frame = pd.DataFrame({"kind": kind, "other": rng.random(200), "more": np.where(rng.random(200) < 0.3, np.nan, 1.0)})

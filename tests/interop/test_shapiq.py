@@ -43,7 +43,7 @@ def test_games_go_to_shapiq_and_back():
         from_shapiq(3)
 
 
-class Squares(shapiq.Game):
+class Squares(shapiq.Game):  # type: ignore[name-defined]
     """A shapiq game with data, and a function that cannot be fingerprinted."""
 
     def __init__(self, weights):

@@ -33,7 +33,7 @@ def in_terminal(race):
     console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30, color_system=None)
     with live_leaderboard(race, console=console):
         pass
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue()).split("Top ")[-1]
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue()).split("Top ")[-1]  # type: ignore[attr-defined]
 
 
 def test_all_four_show_the_same_players_in_the_same_order_with_the_same_border(race):

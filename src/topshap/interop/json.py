@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "topshap.TopK", 1
 
+_ARRAY = get_origin(NDArray[np.float64])
+"""The origin of the types of arrays: the class of arrays, or from numpy 2.5 on the alias itself."""
 _NOT_FINITE = ("nan", "inf", "-inf")
 """Numbers that JSON does not have, as they are written."""
 _TYPES: dict[str, Any] = {
@@ -126,8 +128,8 @@ def _read(name: str, kind: Any, value: Any) -> Any:
         return None if value is None else _read(name, arguments[0], value)
     if is_dataclass(kind):
         return _read_fields(kind, value)
-    if origin is np.ndarray:
-        return np.array(value, dtype=get_args(arguments[1])[0])
+    if origin is _ARRAY:
+        return np.array(value, dtype=(get_args(arguments[-1]) or arguments)[0])
     if origin is tuple:
         return tuple(_read(name, arguments[0], each) for each in value)
     if kind is float and (type(value) is int or value in _NOT_FINITE):

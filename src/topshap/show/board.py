@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
-from topshap.show.numbers import negligible, percent, short_number
+from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import probability_before, rank_key, rank_signs
+from topshap.statistics.ranking import probability_before
+from topshap.statistics.ties import tied_with
 
 if TYPE_CHECKING:
     from topshap.core.race import Race
@@ -55,19 +56,10 @@ def tied_at_border(top: TopK) -> Players:
     >>> tied_at_border(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 0.0, 1.0]), k=2, random_state=0))
     array([1, 3])
     """
-    exact = top.stopped == "exact"
-    nobody = top.ranking[:0]
-    if top.k == top.n_players or not has_learned(top):
-        return nobody
-    keys, signs = rank_key(top.estimates, top.rank_by), rank_signs(top.estimates, top.rank_by)
-    last = top.ranking[top.k - 1]
-    variances = top.std_errors**2
-    shared = np.zeros(top.n_players) if top.covariance is None else signs[last] * signs * top.covariance[last]
-    errors = np.zeros(top.n_players) if exact else np.sqrt(np.maximum(variances + variances[last] - 2.0 * shared, 0.0))
-    scale = float(np.abs(top.estimates).max()) * (1e-3 if exact else 1.0)  # exact values have smaller rounding errors
-    gaps = keys - keys[last]
-    ties = [player for player in top.ranking.tolist() if negligible(gaps[player], scale, errors[player])]
-    return np.array(ties) if top.ranking[top.k] in ties else nobody
+    if len(top.tied) == 0:
+        return top.ranking[:0]
+    tied = tied_with(top.players[-1], top.estimates, top.std_errors, top.covariance, top.rank_by)
+    return top.ranking[tied[top.ranking]]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from topshap.statistics.ties import OF_ERROR, ROUNDING, SMALL
+
 
 def percent(probability: float) -> str:
     """Return an estimated probability in percent, never as exactly 0 or 1.
@@ -16,13 +18,6 @@ def percent(probability: float) -> str:
     if np.isnan(probability):
         return "?"
     return ">99%" if probability > 0.99 else "<1%" if probability < 0.01 else f"{probability:.0%}"
-
-
-ROUNDING = 1e-9
-"""Numbers below this fraction of the largest estimate are rounding errors."""
-SMALL, OF_ERROR = 1e-6, 0.1
-"""Numbers below the fraction `SMALL` of the largest estimate are not shown either if they are below the fraction
-`OF_ERROR` of their own error."""
 
 
 def negligible(value: float, scale: float, error: float = 0.0) -> bool:

@@ -191,10 +191,10 @@ def test_sar_decides_for_good_and_samples_the_decided_no_more():
     while not race.done:
         race.tell(game(race.ask()))
         standing = race.standing
-        assert np.all((verdicts == 0) | (standing.verdict == verdicts))
-        for player in np.flatnonzero(standing.verdict):
+        assert np.all((verdicts == 0) | (standing.verdict == verdicts))  # type: ignore[attr-defined]
+        for player in np.flatnonzero(standing.verdict):  # type: ignore[attr-defined]
             assert frozen.setdefault(int(player), standing.counts[player]) == standing.counts[player]
-        verdicts = standing.verdict.copy()
+        verdicts = standing.verdict.copy()  # type: ignore[attr-defined]
     accepted, rejected = (verdicts > 0).sum(), (verdicts < 0).sum()
     assert accepted <= 3
     assert rejected <= 5
@@ -220,6 +220,6 @@ def test_standard_errors_keep_up_with_the_samples(algorithm, smooth_game):
         if race.calls > 2 and not race.done:
             standing = race.standing
             with np.errstate(invalid="ignore"):
-                expected = np.sqrt(standing.variances() / standing.counts)
+                expected = np.sqrt(standing.variances() / standing.counts)  # type: ignore[attr-defined]
             np.testing.assert_array_equal(standing.std_errors, expected)
     assert not np.isnan(race.result().std_errors).any()

@@ -37,7 +37,7 @@ def two_threads():
 @pytest.fixture
 def seen_in_fits(monkeypatch):
     """Record the number of threads whenever hyper-parameters are fitted."""
-    seen, fit = [], surrogate.fit
+    seen, fit = [], surrogate.fit  # type: ignore[attr-defined]
 
     def watched(*args, **options):
         seen.append(threads())

@@ -108,7 +108,7 @@ def test_it_says_where_it_cannot_be_used():
     def noisy(coalitions):
         return coalitions @ np.arange(5.0)
 
-    noisy.deterministic = False
+    noisy.deterministic = False  # type: ignore[attr-defined]
     with pytest.raises(ParameterError, match="not deterministic"):
         run(noisy, n_players=5)
     with pytest.raises(ParameterError, match="guarantee"):

@@ -28,7 +28,7 @@ def test_adjusted_means_are_unbiased_with_honest_and_smaller_errors():
     """400 samples: means are known to 0.05 deviations (4.5 allowed), variances to 7% (the bound is 25%)."""
     rng = np.random.default_rng(0)
     effects = rng.normal(size=OTHERS)
-    found = [adjusted_for_background(*draw(rng, 25, effects), SIZES) for _ in range(400)]
+    found = [adjusted_for_background(*draw(rng, 25, effects), SIZES) for _ in range(400)]  # type: ignore[call-arg]
     means = np.array([one.means for one in found])
     error = means.std(axis=0)
     np.testing.assert_array_less(np.abs(means.mean(axis=0) - truth(effects)), 4.5 * error / math.sqrt(400))

@@ -118,7 +118,7 @@ def test_a_game_whose_values_vary_is_told_apart():
     def noisy(coalitions):
         return coalitions @ np.array([3.0, 2.0, 1.0, 0.0, 0.0]) + rng.normal(size=len(coalitions))
 
-    noisy.deterministic = False
+    noisy.deterministic = False  # type: ignore[attr-defined]
     top = topshap.identify(noisy, 5, k=2, epsilon=0.2, random_state=0)
     assert (top.algorithm, top.stopped) == ("swap@k", "confident")
     assert set(top.players) == {0, 1}
@@ -153,7 +153,7 @@ def test_batches_are_at_least_min_batch_unless_the_undecided_pairs_need_less():
 )
 def test_comparisons_are_allocated_as_far_as_there_are_any(count, variances, counts, left):
     arrays = [np.array(each, dtype=float) for each in (variances, counts, left)]
-    shares = allocate(count, *arrays, np.ones(4))
+    shares = allocate(count, *arrays, np.ones(4))  # type: ignore[call-arg]
     assert np.all(shares <= arrays[2])
     assert shares.sum() == min(count, sum(left))
 

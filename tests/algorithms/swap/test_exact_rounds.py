@@ -36,12 +36,12 @@ def test_every_round_has_the_right_expectation_and_lies_in_its_interval(rounds):
     strata = random_strata(rng, (1, 4, 9), "uniform")
     population = Population(np.full(3, 1 / 3), np.array([1.0, 4.0, 9.0]), 1.0)
     truth = np.mean([stratum.mean() for stratum in strata])
-    found = []
+    rows = []
     for _ in range(3000):
-        estimates, lows, widths = balanced_rounds(*drawn(rng, strata, rounds), population, 1.0)
+        estimates, lows, widths = balanced_rounds(*drawn(rng, strata, rounds), population, 1.0)  # type: ignore[call-arg]
         assert ((estimates >= lows - 1e-12) & (estimates <= lows + widths + 1e-12)).all()
-        found.append(estimates)
-    found = np.array(found)
+        rows.append(estimates)
+    found = np.array(rows)
     error = found.std(axis=0) / math.sqrt(len(found)) + 1e-12
     np.testing.assert_array_less(np.abs(found.mean(axis=0) - truth), 4 * error)
 

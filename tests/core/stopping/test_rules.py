@@ -267,7 +267,7 @@ def test_a_rule_is_complete_exactly_if_it_is_met(standing, data):
     epsilon, delta = data.draw(st.floats(0.0, 2.0)), data.draw(st.floats(0.001, 0.999))
     rules = [OverlappingIntervals(epsilon, delta), Credible(epsilon, delta)]
     for rule in [*rules, SeparatedBorder(epsilon)] if isinstance(standing, Bounded) else rules:
-        completion = rule.completion(standing, k)
+        completion = rule.completion(standing, k)  # type: ignore[attr-defined]
         assert 0.0 <= completion <= 1.0
         assert (completion == 1.0) == rule(standing, k)
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from topshap.show.board import LEVEL, has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
-from topshap.show.numbers import OF_ERROR, ROUNDING, SMALL, percent
+from topshap.show.numbers import percent
 from topshap.show.race_plot import borders, known_history, value_limits
 from topshap.show.wording import describe_tie, question, shown_of, why_it_ended
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import rank_key
+from topshap.statistics.ties import OF_ERROR, ROUNDING, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
