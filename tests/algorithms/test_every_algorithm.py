@@ -338,11 +338,14 @@ def test_it_is_shown_as_its_constructor(algorithm):
     assert eval(shown, vars(topshap.algorithms)).name == algorithm  # noqa: S307 - our own text
 
 
-def test_enumeration_gives_equal_shares_when_its_budget_does_not_suffice(random_game):
+def test_enumeration_estimates_without_errors_when_its_budget_does_not_suffice(random_game):
     top = topshap.identify(random_game(5), k=2, budget=20, algorithm=Enumeration(), random_state=0)
     assert (top.evaluations, top.stopped) == (20, "budget")
-    np.testing.assert_allclose(top.estimates, (top.grand - top.empty) / 5)
+    assert top.estimates.sum() == pytest.approx(top.grand - top.empty)
     assert np.isnan(top.std_errors).all()
+    weights = np.arange(5.0)
+    additive = topshap.identify(AdditiveGame(weights), k=2, budget=20, algorithm=Enumeration(), random_state=0)
+    np.testing.assert_allclose(additive.estimates, weights, atol=1e-12)
 
 
 def test_enumeration_asks_in_batches_of_bounded_size(random_game, counted, monkeypatch):

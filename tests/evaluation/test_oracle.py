@@ -233,7 +233,7 @@ def test_a_larger_budget_pays_only_for_what_is_new(store, algorithm):
 
 def test_a_smaller_epsilon_pays_only_for_what_is_new(store):
     game = topshap.games.TableGame(np.random.default_rng(0).normal(size=2**N))
-    options = {"k": 2, "budget": None, "algorithm": "cmcs@k"}
+    options = {"k": 2, "budget": None, "algorithm": "cmcs@k", "guarantee": "published"}
     loose = run(game, epsilon=1.0, store=store, **options)
     more = Paid(game)
     tight = run(more, epsilon=0.1, store=store, **options)
