@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @front_door
 class GreedyCMCS(Algorithm[MeanStanding]):
-    """CMCS that samples those players whose place above or below the border is most in doubt.
+    """CMCS that samples the players whose side of the border is most uncertain.
 
     After the warm-up each round takes the current top k and the rest, and estimates for every pair across the border
     the probability p_ij that it is the wrong way round, from the rounds in which both were sampled. A pair is included
@@ -59,7 +59,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
         return problem.mean_standing(pairs=True)
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Warm up, then compare the players whose side of the border is in doubt."""
+        """Warm up, then compare the players whose side of the border is uncertain."""
         yield from compare_all(problem, standing, self.warm_up)
         border = (problem.k, problem.n - problem.k)
         for uniform, anchor in zip(uniforms(border, problem.rng), anchors(problem.n, problem.rng), strict=False):

@@ -22,7 +22,7 @@ PAIRS_UP_TO = 256
 n x n arrays would cost more than the rest of a round."""
 
 MERGED_ROUNDS, MERGED_DIFFERENCES = 32, 2**16
-"""Rounds of all players are merged into the moments together: at most so many, and so many differences of pairs."""
+"""The largest number of rounds of all players that are merged into the moments together, and of pair differences."""
 
 
 class MeanStanding(Standing):

@@ -78,7 +78,7 @@ class PlayerGroups:
         self._one_each = bool(np.array_equal(self.player_of, np.arange(self.n_players)))
 
     def present(self, coalitions: Coalitions) -> Coalitions:
-        """Return which elements are present, shape (m, number of elements), for coalitions of players."""
+        """Return the elements that are present in coalitions of players, shape (m, number of elements)."""
         if self._one_each:
             return coalitions
         with_fixed = np.concatenate([coalitions, np.ones((len(coalitions), 1), dtype=np.bool_)], axis=1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalition, Matrix, Values
 
 _BLOCK = 2**14
-"""Coalitions looked at in one go: a few megabytes for the players of any table that fits in memory."""
+"""The number of coalitions in one block: a few megabytes for the players of any table that fits in memory."""
 
 
 @front_door

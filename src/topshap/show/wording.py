@@ -45,7 +45,7 @@ def race_title(top: TopK, shown: int) -> str:
 
 
 def shown_of(shown: int, top: TopK) -> str:
-    """Return how many of the players are shown, such as "12 of 1,000 players"."""
+    """Return the number of players that are shown, such as "12 of 1,000 players"."""
     return f"all {top.n_players:,} players" if shown == top.n_players else f"{shown} of {top.n_players:,} players"
 
 

@@ -1,1 +1,1 @@
-"""What the answers say: running moments, pairwise differences, the standing of a race, confidence bounds."""
+"""General statistics: running moments, intervals, confidence sequences, least squares, ranking and ties."""

@@ -100,7 +100,7 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
     "with i, size s" of its members and the mean "without i, size s" of everybody else. Only the empty and the grand
     coalition are known beforehand.
 
-    Overhead per evaluation: O(n), and O(n**2) whenever the standing is looked at.
+    Overhead per evaluation: O(n), and O(n**2) whenever the standing is read.
 
     Examples
     --------

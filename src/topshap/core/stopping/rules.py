@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from topshap.core.standing import Standing
 
 Guarantee: TypeAlias = Literal["asymptotic", "credible", "exact", "published"]
-"""What the answer of a rule rests on: see the `guarantee` parameter of `topshap.identify`.
+"""The guarantee of a rule: see the `guarantee` parameter of `topshap.identify`.
 
 ``"credible"`` and ``"published"``, the rule of the paper, are not guarantees.
 """
