@@ -158,7 +158,7 @@ def report(found: Mapping[Run, Mapping[str, float]], splits: int) -> str:
     for data, model, k in combinations:
         scores = {name: np.array([found[Run(data, model, k, s)][name] for s in range(splits)]) for name in SELECTORS}
         for rival in rivals:
-            ahead[rival] += scores[OURS].mean() > scores[rival].mean()
+            ahead[rival] += int(scores[OURS].mean() > scores[rival].mean())
         best = max(rivals, key=lambda name: scores[name].mean())
         gain = mean_of(scores[OURS] - scores[best])
         means = [f"{scores[name].mean():.3f}" for name in SELECTORS]
