@@ -176,6 +176,13 @@ _CLASSES_OF_SHAPIQ = {
 }
 
 
+_OPTIONS_OF_SHAPIQ: dict[str, dict[str, Any]] = {
+    "shapiq:regression-msr": {"index": "SV"},
+    "shapiq:proxyshap": {"index": "SV", "max_order": 1},
+}
+"""Options of approximators that do not estimate Shapley values by default."""
+
+
 def _class_of_shapiq(shapiq: Any, name: str) -> Any:
     """Return the class of an approximator, None if the installed version lacks it."""
     return getattr(shapiq.approximator, _CLASSES_OF_SHAPIQ[name], None)
@@ -184,7 +191,7 @@ def _class_of_shapiq(shapiq: Any, name: str) -> Any:
 EXTERNAL: Mapping[str, Approximation] = {
     "shap:kernel": _kernel_of_shap,
     "shap:permutation": _permutations_of_shap,
-    **{name: _of_shapiq(name) for name in _CLASSES_OF_SHAPIQ},
+    **{name: _of_shapiq(name, **_OPTIONS_OF_SHAPIQ.get(name, {})) for name in _CLASSES_OF_SHAPIQ},
 }
 """External algorithms by name, with the package before the colon: functions of a game, a budget and a seed."""
 
