@@ -13,7 +13,7 @@ from topshap.core.extras import import_extra
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
-from topshap.statistics.ties import tied_with
+from topshap.statistics.ties import differ, tied_with
 from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
 
 if TYPE_CHECKING:
@@ -132,8 +132,7 @@ class TopK:
         >>> topshap.identify(game, k=1, budget=2).learned, topshap.identify(game, k=1).learned
         (False, True)
         """
-        differ = float(np.ptp(self.estimates)) > 1e-12 * float(np.abs(self.estimates).max())
-        return differ or self.stopped == "exact" or bool(np.isfinite(self.std_errors).any())
+        return self.stopped == "exact" or differ(self.estimates, self.std_errors)
 
     @property
     def promise(self) -> str:

@@ -11,7 +11,7 @@ from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before
-from topshap.statistics.ties import tied_with
+from topshap.statistics.ties import differ, tied_with
 
 if TYPE_CHECKING:
     from topshap.core.race import Race
@@ -35,8 +35,7 @@ def has_learned(found: TopK | Race) -> bool:
     (False, True)
     """
     state: Any = getattr(found, "standing", found)  # a race has its estimates in its standing
-    differ = float(np.ptp(state.estimates)) > 1e-12 * float(np.abs(state.estimates).max())
-    return differ or found.stopped == "exact" or bool(np.isfinite(state.std_errors).any())
+    return found.stopped == "exact" or differ(state.estimates, state.std_errors)
 
 
 def probability_ahead(top: TopK, players: Players) -> Matrix:

@@ -23,6 +23,19 @@ EXACT_ROUNDING = 1e-12
 """The same as `ROUNDING` for exact values, whose rounding errors are smaller."""
 
 
+def differ(estimates: Values, std_errors: Values) -> bool:
+    """Return whether anything distinguishes the players: different estimates, or a known standard error.
+
+    Examples
+    --------
+    >>> unknown = np.full(2, np.nan)
+    >>> differ(np.array([1.0, 1.0]), unknown), differ(np.array([1.0, 2.0]), unknown)
+    (False, True)
+    """
+    spread = float(np.ptp(estimates)) > EXACT_ROUNDING * float(np.abs(estimates).max())
+    return spread or bool(np.isfinite(std_errors).any())
+
+
 def tied_with(
     player: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy
 ) -> NDArray[np.bool_]:
