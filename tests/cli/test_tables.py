@@ -1,6 +1,5 @@
-"""Tables from files: read whole, or refused with the line that is wrong."""
+"""The columns of a table: features, target and task."""
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -8,69 +7,7 @@ import pandas as pd
 import pytest
 
 import topshap
-from topshap.cli.tables import Task, as_features, column, read_table, task_of, trainable, without
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "T.CSV", "t.parquet"])
-def test_every_format_gives_the_same_table(tmp_path, houses, name):
-    path = tmp_path / name
-    if name.endswith("parquet"):
-        houses.to_parquet(path)
-    else:
-        houses.to_csv(path, index=False)
-    frame = read_table(path)
-    pd.testing.assert_frame_equal(frame, houses, check_dtype=False, check_exact=False)
-
-
-def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_no_trouble(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(b'\xef\xbb\xbfname,x\r\n\r\n"a\nb",1\r\nc,2\r\n')
-    frame = read_table(path)
-    assert frame["name"].tolist() == ["a\nb", "c"]
-    assert frame["x"].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"a,b\n1,2\n3,4,5\n", "Line 3 of '.*' has 3 fields, and the header has 2"),
-        (b"a,b\n1,2\n3\n", "Line 3 of '.*' has 1 field, and the header has 2"),
-        (b'a,b\n"1\n2",2\n3\n', "Line 4 of '.*' has 1 field"),
-        (b'a,b\n1,2\n3,"4\n5,6\n', "Line 3 of '.*' cannot be read: unexpected end of data"),
-        (b"a,b\n1,2\n3,\xff\n", "Line 3 of '.*' is not UTF-8 text"),
-        (b"a,b,a\n1,2,3\n", "Line 1 of '.*', the header, has more than one column 'a'"),
-        (b"a;b\n1;2\n", "the header, has a single column 'a;b'. Fields are separated by commas"),
-        (b"a,b\n", "has a header and no rows"),
-        (b"", "is empty"),
-    ],
-)
-def test_a_bad_file_says_the_line(tmp_path, content, message):
-    path = tmp_path / "bad.csv"
-    path.write_bytes(content)
-    with pytest.raises(topshap.ParameterError, match=message):
-        read_table(path)
-    zipped = tmp_path / "bad.csv.gz"
-    zipped.write_bytes(gzip.compress(content))
-    with pytest.raises(topshap.ParameterError, match=message):
-        read_table(zipped)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100)[:-12], "is not a complete gzip file"),
-        ("t.csv.gz", b"a,b\n1,2\n", "is not a complete gzip file"),
-        ("t.parquet", b"a,b\n1,2\n", "cannot be read as parquet"),
-        ("t.xlsx", b"", "ends in .csv, .csv.gz, .parquet"),
-    ],
-    ids=["cut short", "not zipped", "not parquet", "another kind"],  # the bytes of gzip hold the time
-)
-def test_what_is_no_table_is_refused(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(topshap.ParameterError, match=message):
-        read_table(tmp_path / name)
-    with pytest.raises(topshap.ParameterError, match="There is no file"):
-        read_table(tmp_path / f"other-{name}")
+from topshap.cli.tables import Task, as_features, column, task_of, trainable, without
 
 
 def test_a_missing_column_suggests_the_nearest(houses):

@@ -1,6 +1,7 @@
 """A complete table as a game."""
 
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -75,6 +76,24 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path):
             TableGame.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         TableGame.load(tmp_path / "nowhere.npz")
+
+
+def test_a_small_archive_that_unpacks_to_more_than_the_limit_is_refused(tmp_path):
+    path = tmp_path / "zeros.npz"
+    TableGame(np.zeros(2**17)).save(path)
+    assert path.stat().st_size < 2**13
+    with pytest.raises(ParameterError, match=r"zeros.npz' holds 1048\d+ bytes .* limit is 524288.*'max_bytes'"):
+        TableGame.load(path, max_bytes=2**19)
+    assert TableGame.load(path, max_bytes=2**20).n_players == 17
+
+
+def test_an_array_that_declares_more_values_than_memory_holds_is_refused(tmp_path):
+    path = tmp_path / "declared.npz"
+    header = str({"descr": "<f8", "fortran_order": False, "shape": (2**55,)}).encode().ljust(117) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("values.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(ParameterError, match=r"declared.npz', which cannot be read as one"):
+        TableGame.load(path)
 
 
 def test_an_archive_without_values_says_what_it_has(tmp_path):

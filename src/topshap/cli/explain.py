@@ -11,7 +11,8 @@ import topshap
 from topshap.cli.arguments import RaceArguments, takes_race_arguments
 from topshap.cli.loading import load_object
 from topshap.cli.models import Model, make_model
-from topshap.cli.tables import Task, as_features, read_table, trainable, without
+from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
+from topshap.cli.tables import Task, as_features, trainable, without
 from topshap.core.errors import ParameterError
 from topshap.core.extras import import_extra
 
@@ -50,6 +51,8 @@ def explain(
     trust_pickle: Annotated[
         Path | None, typer.Option(help="A fitted model in a pickle or joblib file. Loading it runs its code.")
     ] = None,
+    max_columns: MaxColumns = TableLimits().columns,
+    max_size: MaxSize = TableLimits().mebibytes,
     race: RaceArguments,
 ) -> None:
     """Find the columns behind the prediction for one row.
@@ -64,7 +67,7 @@ def explain(
     topshap explain houses.csv --row 17 --drop id --predict my_code:predict_price --report house-17.html
     """
     writer = race.writer()
-    frame = read_table(data)
+    frame = read_table(data, TableLimits(max_columns, max_size))
     if not 0 <= row < len(frame):
         raise ParameterError(f"The rows of {str(data)!r} are 0 to {len(frame) - 1}. Got --row {row}.")
     if predict is None and trust_pickle is None:

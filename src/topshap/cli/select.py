@@ -9,7 +9,8 @@ import typer
 
 from topshap.cli.arguments import RaceArguments, takes_race_arguments
 from topshap.cli.models import Model, make_model
-from topshap.cli.tables import Task, read_table, trainable
+from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
+from topshap.cli.tables import Task, trainable
 from topshap.core.errors import EvaluationError, TopshapError
 from topshap.core.extras import import_extra
 
@@ -32,6 +33,8 @@ def select(
     folds: Annotated[int, typer.Option(min=2, help="The number of cross-validation folds.")] = 5,
     task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be repeated.")] = None,
+    max_columns: MaxColumns = TableLimits().columns,
+    max_size: MaxSize = TableLimits().mebibytes,
     race: RaceArguments,
 ) -> None:
     """Find the columns that a model needs most to predict the target.
@@ -49,7 +52,8 @@ def select(
     topshap select houses.csv --target price --store houses.db --jobs 2     (resumes after a crash or Ctrl-C)
     """
     writer = race.writer()
-    X, y, task, said = trainable(read_table(data), target, drop or [], task, path=data, rows_a_class=folds)
+    table = read_table(data, TableLimits(max_columns, max_size))
+    X, y, task, said = trainable(table, target, drop or [], task, path=data, rows_a_class=folds)
     score = "accuracy" if task is Task.classification else "R^2"
     writer.say(f"{said}\nA {model} model is scored by {score} in {folds} folds, on sets of {X.shape[1]} columns.\n")
     selector = _selector(make_model(model, task, race.seed), task, folds, race, k=k)

@@ -1,14 +1,9 @@
-"""Tables from files, and the features and the target that a model is trained on."""
+"""The columns of a table: the features and the target that a model is trained on."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import zlib
 from difflib import get_close_matches
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,12 +13,12 @@ from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     import pandas as pd
 
 MOST_CLASSES = 10
 """A target of integers is a classification if it has at most this many different values."""
-_READABLE = (".csv", ".csv.gz", ".parquet")
 
 
 class Task(StrEnum):
@@ -40,30 +35,6 @@ class Trainable(NamedTuple):
     y: Any
     task: Task
     said: str
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    r"""Read a .csv, .csv.gz or .parquet file; an error names the line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "data.csv"
-    >>> _ = path.write_text("age,price\n3,10\n4\n")
-    >>> read_table(path)
-    Traceback (most recent call last):
-    ...
-    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
-    """
-    if not path.is_file():
-        raise ParameterError(f"There is no file {str(path)!r}.")
-    name = path.name.lower()
-    if not name.endswith(_READABLE):
-        raise ParameterError(f"A table must be a file that ends in {', '.join(_READABLE)}. Got {str(path)!r} instead.")
-    frame: pd.DataFrame = _read_parquet(path) if name.endswith(".parquet") else _read_csv(path)
-    if len(frame) == 0:
-        raise ParameterError(f"{str(path)!r} has a header and no rows.")
-    return frame
 
 
 def column(frame: pd.DataFrame, name: str, path: Path) -> str:
@@ -150,62 +121,3 @@ def _as_feature(pandas: Any, values: Any) -> Any:
         return (values - start) / pandas.Timedelta(days=1)
     texts = [np.nan if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
     return pandas.Series(texts, index=values.index, dtype=object)
-
-
-def _read_parquet(path: Path) -> Any:
-    pandas = import_extra("pandas", extra="pandas", needed_by="reading a table")
-    import_extra("pyarrow", extra="parquet", needed_by="reading a .parquet file")
-    try:
-        return pandas.read_parquet(path).reset_index(drop=True)
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"{str(path)!r} cannot be read as parquet: {' '.join(str(error).split())}") from error
-
-
-def _read_csv(path: Path) -> Any:
-    pandas = import_extra("pandas", extra="pandas", needed_by="reading a table")
-    text = _text_of(path)
-    _check_lines(text, path)
-    return pandas.read_csv(io.StringIO(text), index_col=False, low_memory=False)
-
-
-def _text_of(path: Path) -> str:
-    content = path.read_bytes()
-    if path.name.lower().endswith(".gz"):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ParameterError(f"{str(path)!r} is not a complete gzip file: {error}") from error
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ParameterError(f"Line {line} of {str(path)!r} is not UTF-8 text.") from error
-
-
-def _check_lines(text: str, path: Path) -> None:
-    """Refuse lines that do not fit the header, since pandas pads short lines and renames repeated columns."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] = []
-    first = 1
-    try:
-        for fields in reader:
-            if fields and not header:
-                header = fields
-                _check_header(header, first, path)
-            elif fields and len(fields) != len(header):
-                has = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-                raise ParameterError(f"Line {first} of {str(path)!r} has {has}, and the header has {len(header)}.")
-            first = reader.line_num + 1
-    except csv.Error as error:
-        raise ParameterError(f"Line {first} of {str(path)!r} cannot be read: {error}.") from error
-    if not header:
-        raise ParameterError(f"{str(path)!r} is empty.")
-
-
-def _check_header(header: list[str], line: int, path: Path) -> None:
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice is not None:
-        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has more than one column {twice!r}.")
-    if len(header) == 1:
-        hint = "Fields are separated by commas."
-        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has a single column {header[0]!r}. {hint}")

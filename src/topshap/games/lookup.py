@@ -14,7 +14,7 @@ from topshap.core.coalitions import check_coalitions, to_ids
 from topshap.core.errors import ParameterError
 from topshap.core.fingerprints import fingerprint_of
 from topshap.core.tables import check_table, n_players_of, shapley_from_table
-from topshap.core.validation import check_names, front_door
+from topshap.core.validation import check_int, check_names, front_door
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from topshap.core.typing import Coalitions, Values
+
+_HEADER_BYTES = 2**16
+"""The room for the headers of the arrays and for the names of the players."""
 
 
 @front_door
@@ -113,10 +116,17 @@ class TableGame:
             np.savez_compressed(file, **arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = 2**31) -> Self:
         """Read a game from an ``.npz`` archive with the array ``values`` and optionally ``player_names``.
 
         Nothing in the file is ever executed: archives with pickled objects are refused.
+
+        Parameters
+        ----------
+        path
+            The path of the archive.
+        max_bytes
+            The largest size of the uncompressed arrays. The default is that of a game with 28 players.
 
         Examples
         --------
@@ -131,10 +141,26 @@ class TableGame:
             # Opened here, because numpy does not close a broken archive.
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 found = list(archive)
+                _check_size(archive, str(path), check_int("max_bytes", max_bytes, low=1))
                 arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
-        except (TypeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except ParameterError:
+            raise
+        except (TypeError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
             raise ParameterError(f"{must_be} Got {str(path)!r}, which cannot be read as one.") from error
         if "values" not in arrays:
             raise ParameterError(f"{must_be} Got {str(path)!r} with {found} instead.")
         names = arrays.get("player_names")
         return cls(arrays["values"], None if names is None else names.tolist())
+
+
+def _check_size(archive: Any, path: str, max_bytes: int) -> None:
+    """Refuse an archive whose arrays, uncompressed, are larger than the limit.
+
+    The sizes are declared in the archive, and no more than that is read.
+    """
+    size = 0 if isinstance(archive, np.ndarray) else sum(entry.file_size for entry in archive.zip.infolist())
+    if size > max_bytes + _HEADER_BYTES:
+        raise ParameterError(
+            f"{path!r} holds {size} bytes of uncompressed data, and the limit is {max_bytes}. If you trust the file "
+            "and have the memory, set a higher 'max_bytes'."
+        )
