@@ -345,3 +345,34 @@ def test_an_error_that_a_service_may_have_is_retried(error):
 
     assert topshap.identify(topshap.Oracle(game, backoff=0.0), n_players=5, k=2).stopped == "exact"
     assert calls[:2] == [2, 2]
+
+
+class Opaque:
+    """An object that raises an exception whatever is asked of it."""
+
+    def _fail(self, *arguments, **options):
+        raise RuntimeError("not this way")
+
+    __repr__ = __float__ = __len__ = __array__ = __iter__ = _fail
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 30.0}, {"batch_size": 1}])
+@pytest.mark.parametrize("answer", [lambda rows: Opaque(), lambda rows: [Opaque() for _ in rows]])
+def test_an_answer_that_cannot_be_read_is_not_the_loss_of_a_worker(answer, options):
+    with pytest.raises(GameError, match=r"A game must return one number per coalition.*which cannot be converted"):
+        topshap.identify(topshap.Oracle(answer, n_players=3, **options), k=1)
+
+
+def test_a_function_that_returns_an_object_without_a_number_is_named_with_its_coalition():
+    game = topshap.games.per_coalition(lambda coalition: Opaque(), player_names=["age", "bmi"])
+    with pytest.raises(GameError, match=r"must return one number.*\{\} it returned <Opaque object> of type Opaque"):
+        topshap.identify(topshap.Oracle(game, timeout=30.0), k=1)
+
+
+def test_a_mistake_without_workers_is_raised_as_it_is(monkeypatch):
+    def broken(*arguments):
+        raise RuntimeError("a mistake in topshap")
+
+    monkeypatch.setattr("topshap.evaluation.bisection.split_valid", broken)
+    with pytest.raises(RuntimeError, match=r"^a mistake in topshap$"):
+        topshap.Oracle(ids, n_players=3, timeout=30.0)(from_ids(np.arange(8), 3))

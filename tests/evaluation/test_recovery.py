@@ -25,6 +25,7 @@ ROWS = 200
 class Mortal:
     """Workers that are lost with certain rows: each time, or so many times; one by one or all together."""
 
+    has_workers = True
     separate_processes = False
 
     def __init__(self, deadly, *, n_workers=2, attempts_alone=2, together=False, last=False):

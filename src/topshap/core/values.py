@@ -27,10 +27,9 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
     ...
     topshap.core.errors.GameError: The value of a coalition must be a finite number. Got nan for {age, bmi} instead.
     """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.array(None)
+    array = _to_array(values)
+    if array.ndim == 0 and len(coalitions) == 1 and array.dtype.kind in "biuf":
+        array = array.reshape(1)  # the value of the only coalition
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise GameError(
             "A game must return a number for every coalition. Got a masked array with masked values instead."
@@ -45,7 +44,7 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
         first = array.reshape(-1)[0] if array.size else None
         raise GameError(
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
-            f"{first!r} for {names_of(coalitions[0], player_names)}."
+            f"{short_repr(first)} for {names_of(coalitions[0], player_names)}."
         )
     numbers = np.add(array, 0.0, dtype=np.float64)  # without the sign of zero, which a store does not keep
     usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
@@ -85,6 +84,46 @@ def check_within(
         )
 
 
+def short_repr(value: Any) -> str:
+    """Return the repr of any object in one short line, or its type if it has no repr.
+
+    Examples
+    --------
+    >>> short_repr(list(range(100)))
+    '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16...'
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a user's object may do anything
+        text = f"<{type(value).__name__} object>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _to_array(values: Any) -> np.ndarray[Any, Any]:
+    """Return a game's answer as an array, without the gradients that a tensor carries."""
+    try:
+        return np.asarray(values)
+    except ValueError:  # rows of different lengths
+        return np.array(None)
+    except Exception as error:  # noqa: BLE001 - a user's object may do anything
+        failed = error
+    try:
+        return np.asarray(_detached(values))
+    except Exception as error:
+        raise GameError(
+            "A game must return one number per coalition, such as a list or an array of floats. Got "
+            f"{short_repr(values)} of type {type(values).__name__} instead, which cannot be converted to an array: "
+            f"{type(failed).__name__}: {failed}"
+        ) from error
+
+
+def _detached(values: Any) -> Any:
+    """Return a tensor that requires gradients as an array, and a list of them as a list of arrays."""
+    if isinstance(values, list | tuple):
+        return [_detached(value) for value in values]
+    return np.asarray(values.detach()) if getattr(values, "requires_grad", False) else values
+
+
 def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
     more = len(coalitions) - 1
     return names_of(coalitions[0], player_names) + (f" and {more} more" if more else "") if more >= 0 else "none"
@@ -97,10 +136,5 @@ def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
 
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:
     if isinstance(values, np.ndarray) or array.ndim > 0:
-        return f"an array {_short(values)}"
-    return f"{_short(values)}, an object"
-
-
-def _short(values: Any) -> str:
-    text = " ".join(repr(values).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+        return f"an array {short_repr(values)}"
+    return f"{short_repr(values)}, an object of type {type(values).__name__},"

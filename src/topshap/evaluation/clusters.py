@@ -54,6 +54,7 @@ class Dask:
     backend: Any
     n_workers: int
     attempts_alone: int = field(default=1, init=False)  # dask itself has tried several workers by then
+    has_workers: bool = field(default=True, init=False)
     separate_processes: bool = field(default=True, init=False)
 
     def run(
@@ -131,6 +132,7 @@ class Ray:
     backend: Any
     n_workers: int
     attempts_alone: int = field(default=2, init=False)
+    has_workers: bool = field(default=True, init=False)
     separate_processes: bool = field(default=True, init=False)
 
     def run(

@@ -48,6 +48,8 @@ class Executor(Protocol):
     """The number of batches that are evaluated at the same time."""
     attempts_alone: int
     """The number of times that a batch may lose its worker, evaluated alone, before it is blamed."""
+    has_workers: bool
+    """Whether there are workers that can be lost. If not, an exception is not the loss of a worker."""
 
     @property
     def separate_processes(self) -> bool:
@@ -58,7 +60,7 @@ class Executor(Protocol):
     ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
         """Yield each batch with its result as soon as it arrives; None for a batch whose worker was lost.
 
-        Any exception means that workers were lost, together with all batches without a result.
+        If there are workers, any exception means that some were lost, together with all batches without a result.
         """
 
 
@@ -68,6 +70,7 @@ class InProcess:
 
     n_workers: int = field(default=1, init=False)
     attempts_alone: int = field(default=1, init=False)
+    has_workers: bool = field(default=False, init=False)
     separate_processes: bool = field(default=False, init=False)
 
     def run(
@@ -86,6 +89,7 @@ class Joblib:
     backend: Any
     n_workers: int
     attempts_alone: int = field(default=2, init=False)
+    has_workers: bool = field(default=True, init=False)
 
     @property
     def separate_processes(self) -> bool:

@@ -152,7 +152,9 @@ def _run(
                 return lost, [], None
             except TopshapError:
                 raise
-            except Exception as error:  # noqa: BLE001 - errors of the game are part of a result, so workers raised this one
+            except Exception as error:  # errors of the game are part of a result, so this is one of the workers
+                if not executor.has_workers:
+                    raise
                 missing = [batch for batch in batches if int(batch[0]) not in arrived]
                 logger.warning("workers were lost (%r); %d batches are evaluated again", error, len(missing))
                 return lost, missing, error

@@ -43,7 +43,9 @@ def split_valid(answer: Any, coalitions: Coalitions, player_names: tuple[str, ..
     except GameError as error:
         values, whole = np.full(len(coalitions), np.nan), error
     singles = _one_by_one(answer, len(coalitions))
-    if all(hasattr(single, "__len__") for single in singles):  # not one entry per coalition, or no entry is a number
+    if all(
+        hasattr(type(single), "__len__") for single in singles
+    ):  # not one entry per coalition, or no entry is a number
         whole = AnswerShapeError(str(whole))
     failures = []
     for row, single in enumerate(singles):
@@ -65,5 +67,5 @@ def _one_by_one(answer: Any, count: int) -> list[Any]:
         return []
     try:
         return list(answer) if len(answer) == count else []
-    except TypeError:  # a number, an array without dimensions, a generator
+    except Exception:  # noqa: BLE001 - a number, an array without dimensions, a generator, or a user's object
         return []

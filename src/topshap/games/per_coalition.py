@@ -12,6 +12,7 @@ from topshap.core.coalitions import check_coalitions, names_of
 from topshap.core.errors import GameError
 from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.validation import check_int, check_names, front_door, refuse
+from topshap.core.values import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,10 +116,11 @@ class PerCoalition:
     def _number(self, value: Any, coalition: Coalition) -> float:
         # A model that predicts one row returns an array of one number.
         scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-        with suppress(TypeError, ValueError):
+        with suppress(Exception):  # a user's object may do anything
             if not isinstance(scalar, str | bytes | np.ndarray):
                 return float(scalar)
         name = names_of(coalition, self.player_names)
         raise GameError(
-            f"The function of a game must return one number. For the coalition {name} it returned {value!r}."
+            f"The function of a game must return one number. For the coalition {name} it returned {short_repr(value)} "
+            f"of type {type(value).__name__}."
         )
