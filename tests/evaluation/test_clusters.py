@@ -133,17 +133,64 @@ def test_dask_takes_a_vectorised_game_and_faults_come_back(dask, tmp_path):
     assert "In the worker" in raised.value.__cause__.__notes__[0]
 
 
+def poisonous_game(poison):
+    """A game whose evaluation of some coalitions ends the process."""
+
+    def worth(row):
+        if tuple(np.flatnonzero(row).tolist()) in poison:
+            os._exit(3)
+        time.sleep(0.01)
+        return float(row.sum())
+
+    return per_coalition(worth, n_players=10)
+
+
 @pytest.mark.cluster
-def test_dask_without_workers_is_given_up(monkeypatch):
+@pytest.mark.parametrize("batch_size", [1, 10])
+def test_dask_names_only_coalitions_that_kill_their_worker_alone(dask, batch_size):
+    poison = {(0, 1), (0, 1, 2, 3), (2, 3, 4, 5, 6, 7, 8, 9)}
+    rows = np.concatenate([np.tri(10, dtype=bool), ~np.tri(10, k=-1, dtype=bool), ~np.eye(10, dtype=bool)])
+    with pytest.raises(EvaluationError, match="its worker was lost every time") as raised:
+        Oracle(poisonous_game(poison), batch_size=batch_size)(rows)
+    assert tuple(np.flatnonzero(raised.value.coalition).tolist()) in poison
+
+
+@pytest.fixture
+def small_dask():
+    """A cluster of one process and its client, in the context of joblib's backend."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("topshap.evaluation.clusters.NO_WORKERS_SECONDS", 5.0)
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
-    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
-        timer = threading.Timer(2.0, cluster.scale, (0,))
-        timer.start()
-        with pytest.raises(EvaluationError, match=r"its worker was lost every time .* no workers for 5 s"):
-            topshap.identify(slow_game(), k=3, budget=1000, algorithm="cmcs")
+    with cluster, distributed.Client(cluster) as client, joblib.parallel_config(backend="dask"):
+        yield cluster, client
+
+
+@pytest.mark.cluster
+def test_dask_without_workers_is_given_up_and_no_coalition_is_blamed(small_dask, monkeypatch):
+    monkeypatch.setattr("topshap.evaluation.clusters.NO_WORKERS_SECONDS", 5.0)
+    cluster, _ = small_dask
+    oracle = Oracle(slow_game())
+    assert oracle(np.eye(10, dtype=bool)).shape == (10,)
+    timer = threading.Timer(2.0, cluster.scale, (0,))
+    timer.start()
+    with pytest.raises(EvaluationError, match=r"^The (dask )?cluster has (had )?no workers") as raised:
+        topshap.identify(slow_game(), k=3, budget=1000, algorithm="cmcs")
+    timer.join()
+    assert raised.value.coalition is None
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("seconds", [0.0, 2.0])
+@pytest.mark.parametrize("closed", ["cluster", "client"])
+def test_a_closed_dask_scheduler_is_reported_and_no_coalition_is_blamed(small_dask, closed, seconds):
+    cluster, client = small_dask
+    timer = threading.Timer(seconds, cluster.close if closed == "cluster" else client.close)
+    timer.start()
+    if not seconds:
         timer.join()
+    with pytest.raises(EvaluationError, match=r"^The dask scheduler is closed") as raised:
+        topshap.identify(slow_game(), k=3, budget=1000, algorithm="cmcs")
+    timer.join()
+    assert raised.value.coalition is None
 
 
 # ray.

@@ -15,7 +15,7 @@ from topshap.core.errors import EvaluationError
 from topshap.evaluation.call import CallPolicy
 from topshap.evaluation.executors import Job
 from topshap.evaluation.pickling import PickledGame
-from topshap.evaluation.recovery import MAX_KILLERS, NoWorkersLeftError, gather
+from topshap.evaluation.recovery import MAX_KILLERS, ClusterError, gather
 from topshap.evaluation.results import BatchResult
 from topshap.games import per_coalition
 
@@ -40,7 +40,7 @@ class Mortal:
                 if any(self._kills(int(row)) for row in batch):
                     self.deaths += 1
                     if self.last:
-                        raise NoWorkersLeftError("no workers")
+                        raise ClusterError("The cluster has no workers.")
                     if self.together:
                         raise ChildProcessError("worker died")
                     yield batch, None
@@ -110,12 +110,65 @@ def test_a_game_that_kills_every_worker_is_given_up_soon(together):
     assert workers.deaths < 150
 
 
-def test_without_any_workers_left_nothing_is_tried_again():
+def test_without_any_workers_left_no_coalition_is_blamed():
     workers = Mortal({0: for_ever}, last=True)
-    back, killers = gathered(workers, 5)
-    assert not back
-    assert killers == {0}
+    with pytest.raises(ClusterError, match=r"^The cluster has no workers\.$") as raised:
+        gathered(workers, 5)
+    assert raised.value.coalition is None
     assert workers.deaths == 1
+
+
+class Exhaustible(Mortal):
+    """Workers of which so many can be lost; then there are none."""
+
+    def __init__(self, deadly, *, supply):
+        super().__init__(deadly, attempts_alone=1)
+        self.supply = supply
+
+    def run(self, job, batches):
+        if self.deaths >= self.supply:
+            raise ClusterError("The cluster has no workers.")
+        yield from super().run(job, batches)
+
+
+def test_a_coalition_that_killed_its_worker_alone_is_named_even_if_no_workers_are_left():
+    _, killers = gathered(Exhaustible(dict.fromkeys((40, 50, 60), for_ever), supply=2), 1)
+    assert killers == {40}
+
+
+def test_a_coalition_that_was_not_evaluated_alone_is_not_blamed():
+    with pytest.raises(ClusterError, match=r"has no workers\. Workers were lost before\. A coalition may have killed"):
+        gathered(Exhaustible(dict.fromkeys((40, 50, 60), for_ever), supply=1), 1)
+
+
+class Contagious(Mortal):
+    """Workers that, like those of dask, take innocent batches with them when they are lost."""
+
+    def run(self, job, batches):
+        for batch, result in super().run(job, batches):
+            yield batch, None if len(batches) > 1 and self.deaths else result
+
+
+@pytest.mark.parametrize("attempts_alone", [1, 2])
+def test_innocent_coalitions_that_lose_their_worker_to_others_are_not_named(attempts_alone):
+    poison = {10, 11}
+    back, killers = gathered(Contagious(dict.fromkeys(poison, for_ever), attempts_alone=attempts_alone), 1)
+    assert killers == poison
+    assert back.keys() == set(range(ROWS)) - poison
+
+
+def test_workers_that_are_lost_again_and_again_are_given_up_without_blame(monkeypatch):
+    monkeypatch.setattr("topshap.evaluation.recovery.MAX_CRASHES", 3)
+
+    class Unlucky(Mortal):
+        def run(self, job, batches):
+            if len(batches) > 1:
+                raise ChildProcessError("worker died")
+            yield from super().run(job, batches)
+
+    with pytest.raises(ClusterError, match=r"Workers were lost 4 times, and no coalition.*worker died") as raised:
+        gathered(Unlucky({}), 1)
+    assert raised.value.coalition is None
 
 
 # With real processes.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from topshap.evaluation.pickling import evaluate_in_worker, unpickle
-from topshap.evaluation.recovery import NoWorkersLeftError
+from topshap.evaluation.recovery import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,6 +62,15 @@ class Dask:
     ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
         """Yield each batch with its result as soon as it arrives."""
         client = self.backend.client
+        try:
+            yield from self._run(client, job, batches)
+        except Exception:
+            check_scheduler(client)
+            raise
+
+    def _run(
+        self, client: Any, job: Job, batches: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
         # A task and not scattered data, which would be lost together with the worker that holds it.
         game = client.submit(unpickle, *job.game.payload(), key=f"topshap-game-{uuid4().hex}")
         waiting = deque(batches)
@@ -91,7 +100,10 @@ class Dask:
                 had_workers = time.monotonic()
                 stall.result_arrived()
                 batch, _ = running.pop(future.key)
-                yield batch, _dask_result(future)
+                result = _dask_result(future)
+                if result is None:
+                    check_scheduler(client)
+                yield batch, result
         finally:
             with suppress(Exception):  # the cluster may be gone
                 client.cancel([future for _, future in running.values()])
@@ -102,8 +114,19 @@ class Dask:
         if self.backend.client.ncores():
             return now
         if now - had_workers > NO_WORKERS_SECONDS:
-            raise NoWorkersLeftError(f"the dask cluster has had no workers for {NO_WORKERS_SECONDS:g} s")
+            raise ClusterError(f"The dask cluster has had no workers for {NO_WORKERS_SECONDS:g} s.")
         return had_workers
+
+
+def check_scheduler(client: Any) -> None:
+    """Raise an error if the scheduler of a dask client is closed, or cannot be reached for a while."""
+    give_up = time.monotonic() + NO_WORKERS_SECONDS
+    while client.status != "running":
+        if client.status in ("closing", "closed"):
+            raise ClusterError("The dask scheduler is closed, or the client is. Connect a new client and run again.")
+        if time.monotonic() > give_up:
+            raise ClusterError(f"The dask scheduler has not been reached for {NO_WORKERS_SECONDS:g} s.")
+        time.sleep(_POLL_SECONDS)
 
 
 def _next_finished(finished: SimpleQueue[Any]) -> Any:

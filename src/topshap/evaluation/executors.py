@@ -11,6 +11,7 @@ from topshap.core.extras import import_extra
 from topshap.evaluation import clusters
 from topshap.evaluation.bisection import evaluate
 from topshap.evaluation.pickling import PickledGame, evaluate_in_worker
+from topshap.evaluation.recovery import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -130,9 +131,9 @@ def choose_executor(n_jobs: int | None) -> Executor:
         return InProcess()
     joblib = import_extra("joblib", extra="workers", needed_by="n_jobs")
     backend, _ = joblib.parallel.get_active_backend()
-    n_workers = max(1, int(joblib.effective_n_jobs(n_jobs)))
     if (cluster := _cluster_of(backend)) is not None:
-        return cluster(backend, n_workers)
+        return cluster(backend, _cluster_size(joblib, backend, n_jobs))
+    n_workers = max(1, int(joblib.effective_n_jobs(n_jobs)))
     return InProcess() if n_workers == 1 else Joblib(n_jobs, backend, n_workers)
 
 
@@ -146,6 +147,18 @@ def _cluster_of(backend: Any) -> Callable[[Any, int], Executor] | None:
         "RayBackend": clusters.Ray,
     }
     return by_name.get(type(backend).__name__)
+
+
+def _cluster_size(joblib: Any, backend: Any, n_jobs: int | None) -> int:
+    """Return the number of workers of a cluster; an error says whether they or the scheduler are missing."""
+    try:
+        return max(1, int(joblib.effective_n_jobs(n_jobs)))
+    except TimeoutError as error:
+        raise ClusterError(f"The cluster has no workers: {' '.join(str(error).split())}") from error
+    except Exception:
+        if hasattr(backend, "client"):
+            clusters.check_scheduler(backend.client)
+        raise
 
 
 def _numbered(i: int, game: PickledGame, coalitions: Coalitions, policy: CallPolicy) -> tuple[int, BatchResult]:

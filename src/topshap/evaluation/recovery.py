@@ -2,7 +2,8 @@
 
 Every result that arrived is kept. After workers were lost, the missing batches go to new workers. If these are lost
 too, the batches that may be to blame are evaluated alone and in smaller and smaller parts, until a single coalition is
-found that kills its worker every time. The number of attempts is bounded.
+found that kills its worker every time. No coalition is blamed for a cluster that is closed or has no workers. The
+number of attempts is bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap.core.errors import TopshapError
+from topshap.core.errors import EvaluationError, TopshapError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,14 +37,14 @@ MAX_KILLERS = 3
 
 
 class KillsWorker(NamedTuple):
-    """A coalition that kills its worker every time."""
+    """A coalition that kills its worker every time, also when nothing else is evaluated."""
 
     row: int
     error: Exception
 
 
-class NoWorkersLeftError(RuntimeError):
-    """All workers are gone and no new ones appear."""
+class ClusterError(EvaluationError):
+    """The workers or the scheduler are gone, and no coalition is to blame."""
 
 
 def gather(
@@ -52,10 +53,22 @@ def gather(
     batches: Sequence[Batch],
     take: Callable[[Batch, BatchResult], None],
 ) -> list[KillsWorker]:
-    """Evaluate all batches, pass each result to `take` as it arrives, and return the coalitions that kill workers."""
+    """Evaluate all batches, pass each result to `take` as it arrives, and return the coalitions that kill workers.
+
+    A coalition is returned only if its worker was lost while nothing else was evaluated. If workers are lost and there
+    is no such coalition, a `ClusterError` says why.
+    """
     recovery = _Recovery(executor, job, take, list(batches))
-    while recovery.pending and not recovery.gave_up:
-        recovery.run_pending()
+    try:
+        while recovery.pending and len(recovery.killers) < MAX_KILLERS:
+            recovery.run_pending()
+    except ClusterError as error:
+        if recovery.killers:
+            return recovery.killers
+        if not recovery.losses:
+            raise
+        reason = "A coalition may have killed them, but none was found that does so when it is evaluated alone."
+        raise ClusterError(f"{error} Workers were lost before. {reason}") from error
     return recovery.killers
 
 
@@ -69,49 +82,47 @@ class _Recovery:
     pending: list[Batch]
     killers: list[KillsWorker] = field(default_factory=list)
     crashes: int = 0
-
-    @property
-    def gave_up(self) -> bool:
-        """Whether the pending batches are given up."""
-        no_workers = any(isinstance(error, NoWorkersLeftError) for _, error in self.killers)
-        return no_workers or len(self.killers) >= MAX_KILLERS
+    losses: int = 0
 
     def run_pending(self) -> None:
         """Evaluate the pending batches once, and examine those that were lost."""
-        lost, missing, error = _run(self.executor, self.job, self.pending, self.take)
+        one_by_one = self.executor.attempts_alone == 1
+        lost, missing, error = _run(self.executor, self.job, self.pending, self.take, until_lost=one_by_one)
+        self.losses += len(lost)
+        if one_by_one and lost:
+            # A batch that is lost here has cost several workers. Find the reason before others cost more of them.
+            self.pending = missing
+            self._examine([part for batch in lost for part in split_suspect(batch)])
+            return
         self.pending = [part for batch in lost if len(batch) > 1 for part in split_suspect(batch)]
         suspects = [batch for batch in lost if len(batch) == 1]
-        if isinstance(error, NoWorkersLeftError):
-            self._blame([*suspects, *missing][0], error)
-        elif error is not None:
+        if error is not None:
             self.crashes += 1
             # The first crash may have an outside cause. After the second, suspect the batches that were running.
             running = 0 if self.crashes == 1 else 2 * self.executor.n_workers + 2
             suspects += missing[:running]
             self.pending += missing[running:]
-        elif self.executor.attempts_alone == 1 and len(suspects) == len(lost) == 1:
-            # If another batch were to blame, it would have been lost as well.
-            self._blame(suspects.pop(), RuntimeError("the worker process was killed"))
         self._examine(suspects)
-        if self.crashes > MAX_CRASHES and self.pending:
-            self._blame(self.pending.pop(), error or RuntimeError("workers were lost too often"))
+        if self.crashes > MAX_CRASHES and self.pending and not self.killers:
+            raise ClusterError(
+                f"Workers were lost {self.crashes} times, and no coalition was found whose evaluation alone loses its "
+                f"worker. The last error: {error or 'the worker process was killed'}."
+            )
+        if self.crashes > MAX_CRASHES:
             self.pending = []
 
     def _examine(self, suspects: list[Batch]) -> None:
         """Evaluate each suspect alone, and those that kill their worker in parts."""
-        while suspects and not self.gave_up:
+        while suspects and len(self.killers) < MAX_KILLERS:
             batch = suspects.pop(0)
             error = _run_alone(self.executor, self.job, batch, self.take)
             if error is None:
                 continue
             self.crashes += 1
-            if len(batch) > 1 and not isinstance(error, NoWorkersLeftError):
+            if len(batch) > 1:
                 suspects = [*split_suspect(batch), *suspects]
             else:
-                self._blame(batch, error)
-
-    def _blame(self, batch: Batch, error: Exception) -> None:
-        self.killers.append(KillsWorker(int(batch[0]), error))
+                self.killers.append(KillsWorker(int(batch[0]), error))
 
 
 def split_suspect(batch: Batch) -> list[Batch]:
@@ -138,9 +149,17 @@ def _run_alone(
 
 
 def _run(
-    executor: Executor, job: Job, batches: Sequence[Batch], take: Callable[[Batch, BatchResult], None]
+    executor: Executor,
+    job: Job,
+    batches: Sequence[Batch],
+    take: Callable[[Batch, BatchResult], None],
+    *,
+    until_lost: bool = False,
 ) -> tuple[list[Batch], list[Batch], Exception | None]:
-    """Evaluate batches once; return those that lost their worker, those missing after a crash, and its error."""
+    """Evaluate batches once, or until one is lost if so requested.
+
+    Return the batches that lost their worker, those missing at the end or after a crash, and the error of the crash.
+    """
     lost: list[Batch] = []
     arrived: set[int] = set()
     stream = executor.run(job, batches)
@@ -155,14 +174,21 @@ def _run(
             except Exception as error:  # errors of the game are part of a result, so this is one of the workers
                 if not executor.has_workers:
                     raise
-                missing = [batch for batch in batches if int(batch[0]) not in arrived]
+                missing = _without(batches, arrived)
                 logger.warning("workers were lost (%r); %d batches are evaluated again", error, len(missing))
                 return lost, missing, error
             arrived.add(int(batch[0]))
             if result is None:
                 logger.warning("a worker was lost with %d coalitions; they are evaluated again", len(batch))
                 lost.append(batch)
+                if until_lost:
+                    return lost, _without(batches, arrived), None
             else:
                 take(batch, result)
     finally:
         stream.close()  # type: ignore[attr-defined]  # every executor's `run` is a generator
+
+
+def _without(batches: Sequence[Batch], arrived: set[int]) -> list[Batch]:
+    """Return the batches whose first row has not arrived."""
+    return [batch for batch in batches if int(batch[0]) not in arrived]
