@@ -68,6 +68,8 @@ class Problem:
     """The guarantee that a race that stops by itself has to give."""
     value_range: tuple[float, float] | None = None
     """The lowest and the highest value a coalition may have, None if not known; values are checked against it."""
+    paid_before: int = 0
+    """The part of the budget that was spent on values before the algorithm was started anew; it gets them for free."""
 
     @property
     def gain(self) -> float:
@@ -82,12 +84,13 @@ class Problem:
     @property
     def spent(self) -> int:
         """How much of the budget is spent at the moment."""
-        return self.ledger.spent
+        return self.ledger.spent - self.paid_before
 
     @property
     def remaining(self) -> int | None:
         """How much of the budget is left at the moment, None without a limit."""
-        return self.ledger.remaining
+        remaining = self.ledger.remaining
+        return None if remaining is None else remaining + self.paid_before
 
     @property
     def deterministic(self) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 
 from topshap.core.batch import Batch
 from topshap.core.errors import RaceError
-from topshap.core.negated_standing import NegatedStanding
 from topshap.core.options import refuse_unknown, takes_options
 from topshap.core.race_state import NOT_STARTED, RaceState
 from topshap.core.result import TopK
 from topshap.core.rounds import RoundReader
+from topshap.core.scale import Scale
+from topshap.core.scaled_standing import ScaledStanding
 from topshap.core.setup import Setup
 from topshap.core.standing import FittedStanding
 from topshap.core.tables import shapley_from_table
@@ -75,6 +76,7 @@ class Race(RaceState):
         super().__init__(Setup.of(n_players, k, options, deterministic=deterministic), clock)
         self._reader: RoundReader
         self._telling = False
+        self._scale = Scale(negates=self._setup.negates)
         self._batch = Batch(np.array([[False] * self.n_players, [True] * self.n_players]), self._ledger)
 
     @property
@@ -141,8 +143,14 @@ class Race(RaceState):
         told = self._batch.told()
         if (len(told) > 0 or self._reader.within_rounds) and not self._telling:
             missing = len(self._batch.rows) - len(told)
-            self._reader.take_prefix(self._signed(told), missing, self._working, may_resume=False)
-        self._stop_as("confident" if reason == "time" and self.confident else reason)
+            if self._scale.fit(told):
+                self._start()
+                self._go_on()
+                self._answer_known()
+            else:
+                self._reader.take_prefix(self._scale.apply(told), missing, self._working, may_resume=False)
+        if not self.done:
+            self._stop_as("confident" if reason == "time" and self.confident else reason)
 
     @front_door
     def extend(self, budget: int) -> None:
@@ -209,20 +217,24 @@ class Race(RaceState):
         """Give the algorithm the values of its batch, as far as the budget goes, and request the next batch."""
         answer = self._batch.take(values)
         missing = len(self._batch.rows) - len(answer)
-        started = self._standing is not None
-        if not started:
-            self._start(answer)
+        first = self._standing is None
+        if first:
+            self._ends: list[float] = answer.tolist()
+            self._random_state = self._setup.rng.bit_generator.state
+        fresh = self._scale.fit(answer) or first
+        if fresh:
+            self._start()
         if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
             self._stop_as("exact")
         elif self.n_players == 1:  # values vary, but there is nobody to compare with
             self._stop_as("finished")
-        elif missing > 0:
+        elif missing > 0 and not fresh:
             may_resume = self._setup.algorithm.extendable
-            self._reader.take_prefix(self._signed(answer), missing, self._working, may_resume=may_resume)
+            self._reader.take_prefix(self._scale.apply(answer), missing, self._working, may_resume=may_resume)
             self._stop_as("confident" if self.confident else "budget")
         else:
-            if started:
-                self._reader.take(self._signed(answer))
+            if not fresh:
+                self._reader.take(self._scale.apply(answer))
             self._go_on()
 
     def _check(self, values: Any, coalitions: Coalitions) -> Values:
@@ -233,10 +245,6 @@ class Race(RaceState):
         if self._limits.value_range is not None:
             check_within(checked, self._limits.value_range, coalitions, self.player_names)
         return checked
-
-    def _signed(self, values: Values) -> Values:
-        """Return the values as the algorithm sees them."""
-        return -values if self._setup.negates else values
 
     def _go_on(self) -> None:
         """Request the next batch, or end where the algorithm has ended or a limit is reached."""
@@ -250,20 +258,27 @@ class Race(RaceState):
         if self._limits.may_stop_early and (verdict := self._limits.verdict(self)) is not None:
             self._stop_as(verdict)
 
-    def _start(self, ends: Values) -> None:
-        """Start the algorithm, now that v(empty) and v(N) are known."""
+    def _start(self) -> None:
+        """Start the algorithm, now that v(empty) and v(N) are known, or anew if the scale of the values has changed.
+
+        An algorithm that starts anew gets the values that it asks for again from the ledger.
+        """
         algorithm = self._setup.algorithm
-        problem = self._setup.problem(ends, self._ledger)
-        self._ends: list[float] = ends.tolist()
+        self._setup.rng.bit_generator.state = self._random_state
+        if self.deterministic:
+            self._ledger.calls = min(self._ledger.calls, len(self._ends))
+        problem = self._setup.problem(np.array(self._ends), self._ledger, self._scale)
         self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
         self._working: Standing = algorithm.standing(problem)
-        self._standing = NegatedStanding(self._working) if self._setup.negates else self._working
+        self._standing = self._working if self._scale.is_one else ScaledStanding(self._working, self._scale)
         rounds = algorithm.rounds(problem, self._working)
         self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
 
     def _stop_as(self, stopped: Stopped) -> None:
         if stopped == "exact":
+            scale = Scale(negates=False, exponent=self._scale.exponent)
             exact = FittedStanding(self.standing.tie_order, np.empty(0), rank_by=self.rank_by)
-            exact.set(shapley_from_table(self._ledger.table()), np.zeros((self.n_players, self.n_players)))
-            self._standing = exact
+            table = scale.apply(self._ledger.table())
+            exact.set(shapley_from_table(table), np.zeros((self.n_players, self.n_players)))
+            self._standing = exact if scale.is_one else ScaledStanding(exact, scale)
         self.stopped = stopped

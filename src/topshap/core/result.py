@@ -10,6 +10,7 @@ import numpy as np
 
 from topshap.core.bindings import bound
 from topshap.core.extras import import_extra
+from topshap.core.powers_of_two import largest_of, safe_exponent, times_power
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
@@ -167,21 +168,21 @@ class TopK:
         This is the probability that its Shapley value is higher, or its magnitude larger, as `rank_by` says. It is 1/2
         on the diagonal, for equal estimates, and where the standard errors are unknown.
         """
-        return probability_before(self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return probability_before(*self._scaled, self.rank_by)
 
     @cached_property
     def confidence(self) -> float:
         """The estimated probability that these are the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return 1.0
-        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return probability_of_set(self.players, *self._scaled, self.rank_by)
 
     @cached_property
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
-        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return probability_in_top_k(self.k, *self._scaled, self.rank_by)
 
     @cached_property
     def tied(self) -> Players:
@@ -202,7 +203,7 @@ class TopK:
         outside = self.ranking[self.k :]
         if not self.learned:
             return outside[:0]
-        tied = tied_with(self.players[-1], self.estimates, self.std_errors, self.covariance, self.rank_by)
+        tied = tied_with(self.players[-1], *self._scaled, self.rank_by)
         return outside[tied[outside]]
 
     def to_shap(self, data: Any = None) -> Any:
@@ -286,6 +287,13 @@ class TopK:
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
         keys = rank_key(self.estimates[rest], self.rank_by)
         return np.concatenate([self.players, rest[np.argsort(-keys, kind="stable")]])
+
+    @cached_property
+    def _scaled(self) -> tuple[Values, Values, Matrix | None]:
+        """Estimates, standard errors and covariance, times a power of two if squares would be 0 or infinite."""
+        exponent = safe_exponent(max(largest_of(self.estimates), largest_of(self.std_errors)))
+        covariance = None if self.covariance is None else times_power(self.covariance, 2 * exponent)
+        return times_power(self.estimates, exponent), times_power(self.std_errors, exponent), covariance
 
     def name_of(self, i: int) -> str:
         """Return the name of a player; its index as text where the players have no names."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from topshap.core.algorithm import Algorithm
     from topshap.core.ledger import Counting
     from topshap.core.options import RaceOptions
+    from topshap.core.scale import Scale
     from topshap.core.typing import Values
     from topshap.statistics.ranking import RankBy
 
@@ -88,12 +89,13 @@ class Setup:
             "random_state": self.seed,
         }
 
-    def problem(self, ends: Values, ledger: Ledger) -> Problem:
-        """Return the problem that the algorithm gets, now that v(empty) and v(N) are known."""
+    def problem(self, ends: Values, ledger: Ledger, scale: Scale) -> Problem:
+        """Return the problem that the algorithm gets in its scale, now that v(empty) and v(N) are known."""
         confidence, value_range = self.limits.confidence, self.limits.value_range
-        if self.negates and value_range is not None:
-            value_range = -value_range[1], -value_range[0]
-        empty, grand = (-ends if self.negates else ends).tolist()
+        if value_range is not None:
+            low, high = map(scale.apply_to_bound, value_range)
+            value_range = (-high, -low) if self.negates else (low, high)
+        empty, grand = scale.apply(ends).tolist()
         return Problem(
             n=self.n,
             k=self.k,
@@ -103,8 +105,9 @@ class Setup:
             grand=grand,
             ledger=ledger,
             rank_by=order_of_negated(self.rank_by) if self.negates else self.rank_by,
-            epsilon=None if confidence is None else confidence.epsilon,
+            epsilon=None if confidence is None else scale.apply_to_bound(confidence.epsilon),
             delta=None if confidence is None else confidence.delta,
             guarantee=self.limits.guarantee or "asymptotic",
             value_range=value_range,
+            paid_before=max(0, ledger.spent - len(ends)) if self.deterministic else 0,
         )

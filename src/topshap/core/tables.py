@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.coalitions import from_ids
+from topshap.core.powers_of_two import largest_of, safe_exponent, times_power
 from topshap.core.validation import check_reals, front_door, refuse
 from topshap.core.values import check_values
 
@@ -51,12 +52,14 @@ def shapley_from_table(values: ArrayLike) -> Values:
     array([2., 3.])
     """
     table = check_table("values", values)
+    exponent = safe_exponent(largest_of(table))
+    table = times_power(table, exponent)
     n = n_players_of(table)
     # With bit i taken out of every id, the coalitions without i are 0 .. 2**(n-1) - 1 for each player alike,
     # and the number of set bits is still their size: one array of weights serves all players.
     weights = _weight_of_size(n)[coalition_sizes(n - 1)]
     # Summed by numpy, not by BLAS, whose last digits depend on the number of threads.
-    return np.array([(weights * _marginals(table, i)).sum() for i in range(n)])
+    return times_power(np.array([(weights * _marginals(table, i)).sum() for i in range(n)]), -exponent)
 
 
 def coalition_sizes(n: int) -> NDArray[np.uint8]:

@@ -13,8 +13,8 @@ from topshap.core.errors import GameError
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
 
-LARGEST_VALUE = 1e75
-"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
+LARGEST_VALUE = 1e300
+"""The largest value of a coalition: sums of many such values, and intervals around them, are still finite."""
 
 
 def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
