@@ -85,6 +85,17 @@ def test_exact_values_decide_where_their_rounded_numbers_are_equal(factor):
     np.testing.assert_array_equal(top.players, expected.players)
 
 
+@pytest.mark.parametrize("factor", [5e-324, 1e-200, 1e297])
+def test_the_report_and_the_leaderboard_have_no_warnings(tmp_path, factor):
+    top = run(WHOLE * factor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        top.to_html(tmp_path / "report.html")
+        assert top.to_frame()["top_k"].sum() == K
+        top.save(tmp_path / "top.json")
+    assert (topshap.load(tmp_path / "top.json").estimates == top.estimates).all()
+
+
 def test_a_table_of_the_smallest_numbers_has_rounded_shapley_values():
     table = np.array([0.0, 3.0, 6.0, 15.0])
     np.testing.assert_array_equal(shapley_from_table(table * 5e-324), np.array([6.0, 9.0]) * 5e-324)

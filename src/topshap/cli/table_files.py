@@ -203,6 +203,6 @@ def _uncompressed(path: Path) -> Iterator[io.BufferedReader]:
             return
         try:
             with gzip.GzipFile(fileobj=file) as unzipped:
-                yield io.BufferedReader(unzipped)  # type: ignore[type-var]  # has all methods of a raw stream
+                yield io.BufferedReader(unzipped)
         except (OSError, EOFError, zlib.error) as error:
             raise ParameterError(f"{str(path)!r} is not a complete gzip file: {error}") from error

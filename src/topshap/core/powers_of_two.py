@@ -14,6 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.core.typing import Matrix, Values
+
 SAFE_EXPONENTS = range(-200, 251)
 """Numbers whose largest one has such an exponent, from about 1e-60 to 1e75, are not scaled. Fourth powers of these, by
 which variances are judged, are still normal numbers."""
@@ -51,3 +53,18 @@ def times_power(numbers: NDArray[Any], exponent: int) -> NDArray[Any]:
     array([ 4., 12.])
     """
     return np.ldexp(numbers, exponent) if exponent else numbers
+
+
+def safely_scaled(
+    estimates: Values, std_errors: Values, covariance: Matrix | None
+) -> tuple[Values, Values, Matrix | None]:
+    """Return estimates, standard errors and covariance times a power of two, if their squares would be 0 or infinite.
+
+    Examples
+    --------
+    >>> safely_scaled(np.array([4.0, 2.0]) * 2.0**-900, np.array([0.0, 2.0**-900]), None)
+    (array([0.5 , 0.25]), array([0.   , 0.125]), None)
+    """
+    exponent = safe_exponent(max(largest_of(estimates), largest_of(std_errors)))
+    covariance = None if covariance is None else times_power(covariance, 2 * exponent)
+    return times_power(estimates, exponent), times_power(std_errors, exponent), covariance

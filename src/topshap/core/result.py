@@ -10,7 +10,7 @@ import numpy as np
 
 from topshap.core.bindings import bound
 from topshap.core.extras import import_extra
-from topshap.core.powers_of_two import largest_of, safe_exponent, times_power
+from topshap.core.powers_of_two import safely_scaled
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
@@ -290,10 +290,7 @@ class TopK:
 
     @cached_property
     def _scaled(self) -> tuple[Values, Values, Matrix | None]:
-        """Estimates, standard errors and covariance, times a power of two if squares would be 0 or infinite."""
-        exponent = safe_exponent(max(largest_of(self.estimates), largest_of(self.std_errors)))
-        covariance = None if self.covariance is None else times_power(self.covariance, 2 * exponent)
-        return times_power(self.estimates, exponent), times_power(self.std_errors, exponent), covariance
+        return safely_scaled(self.estimates, self.std_errors, self.covariance)
 
     def name_of(self, i: int) -> str:
         """Return the name of a player; its index as text where the players have no names."""

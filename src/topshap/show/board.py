@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.powers_of_two import safely_scaled
 from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -41,7 +42,7 @@ def has_learned(found: TopK | Race) -> bool:
 def probability_ahead(top: TopK, players: Players) -> Matrix:
     """Return `TopK.pairwise` for some of the players, without computing it for all of them."""
     covariance = None if top.covariance is None else top.covariance[np.ix_(players, players)]
-    return probability_before(top.estimates[players], top.std_errors[players], covariance, top.rank_by)
+    return probability_before(*safely_scaled(top.estimates[players], top.std_errors[players], covariance), top.rank_by)
 
 
 def tied_at_border(top: TopK) -> Players:
@@ -57,7 +58,7 @@ def tied_at_border(top: TopK) -> Players:
     """
     if len(top.tied) == 0:
         return top.ranking[:0]
-    tied = tied_with(top.players[-1], top.estimates, top.std_errors, top.covariance, top.rank_by)
+    tied = tied_with(top.players[-1], *safely_scaled(top.estimates, top.std_errors, top.covariance), top.rank_by)
     return top.ranking[tied[top.ranking]]
 
 
