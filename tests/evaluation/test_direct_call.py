@@ -146,7 +146,7 @@ def raised_by(game, **options):
 ANSWERS = {
     "nan": lambda rows: np.where(rows.sum(axis=1) == 3, np.nan, 1.0),
     "infinity": lambda rows: np.where(rows.all(axis=1), np.inf, 1.0),
-    "huge": lambda rows: np.where(rows.all(axis=1), 1e80, 1.0),
+    "huge": lambda rows: np.where(rows.all(axis=1), 1e305, 1.0),
     "text in a list": lambda rows: ["x" if row.all() else 1.0 for row in rows],
     "None in a list": lambda rows: [None if row.all() else 1.0 for row in rows],
     "complex in an array": lambda rows: np.where(rows.all(axis=1), 1j, 1.0),

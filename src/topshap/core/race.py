@@ -154,15 +154,16 @@ class Race(RaceState):
 
     @front_door
     def extend(self, budget: int) -> None:
-        """Let a race that has spent its budget go on with a larger one, as if it had had that from the start.
+        """Continue a race that has spent its budget with a larger one, as if that had been its budget from the start.
 
-        This is for algorithms that do not plan by the budget, whose `extendable` is true, and races without `stop`.
+        The algorithm must be `extendable`, which means that it does not plan by the budget, and the race must not have
+        a `stop`.
 
         Parameters
         ----------
         budget
-            The new budget. Where each coalition is paid for once, fewer than all of them: a race that may pay for
-            all enumerates them instead.
+            The new budget. If each coalition is paid for once, it must be less than the number of coalitions: a
+            race with a budget for all of them enumerates them instead.
 
         Examples
         --------

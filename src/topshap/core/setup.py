@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setup:
-    """All that is fixed when a race begins."""
+    """Everything that is fixed when a race starts."""
 
     n: int
     k: int
@@ -44,7 +44,7 @@ class Setup:
 
     @cached_property
     def negates(self) -> bool:
-        """Whether the algorithm runs on -v: where it, or the rule that ends the race, only knows the highest values."""
+        """Whether the algorithm runs on -v, since it or the stopping rule supports the highest values only."""
         native = self.rank_by in self.algorithm.ranks_by and self.limits.confidence is None
         return not native and self.rank_by != "value" and order_of_negated(self.rank_by) == "value"
 

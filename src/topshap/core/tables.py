@@ -88,7 +88,7 @@ def n_players_of(table: Values) -> int:
 
 
 def check_table(name: str, values: ArrayLike) -> Values:
-    """Return a complete table as a float64 array, or say what is wrong with it.
+    """Return a complete table as a float64 array, or raise an error that says what is wrong with it.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def check_table(name: str, values: ArrayLike) -> Values:
 
 
 def _weight_of_size(n: int) -> Values:
-    """Return the chance that just a given set of s players comes before a given other, for s = 0 .. n-1."""
+    """Return the probability that exactly a given set of s players precedes a given other one, for s = 0 .. n-1."""
     return np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
 
 

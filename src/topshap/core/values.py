@@ -18,7 +18,9 @@ LARGEST_VALUE = 1e300
 
 
 def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
-    """Return a game's answer as floats, one per coalition; nothing is dropped or imputed.
+    """Return a game's answer as floats, one per coalition, or raise an error; nothing is dropped or imputed.
+
+    A single number is accepted for a single coalition, and so are tensors that require gradients.
 
     Examples
     --------
@@ -46,8 +48,8 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
             f"{short_repr(first)} for {names_of(coalitions[0], player_names)}."
         )
-    numbers = np.add(array, 0.0, dtype=np.float64)  # without the sign of zero, which a store does not keep
-    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
+    numbers = np.add(array, 0.0, dtype=np.float64)  # drops the sign of zero, which a store does not keep
+    usable = np.abs(numbers) <= LARGEST_VALUE  # false for nan
     if not np.logical_and.reduce(usable):
         row = int(np.flatnonzero(~usable)[0])
         within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
@@ -64,7 +66,7 @@ def check_within(
     coalitions: Coalitions,
     player_names: tuple[str, ...] | None = None,
 ) -> None:
-    """Refuse a value outside the range that was stated, since guarantees rest on it.
+    """Refuse a value outside the stated range, which guarantees depend on.
 
     Examples
     --------

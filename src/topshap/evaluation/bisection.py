@@ -1,4 +1,4 @@
-"""Evaluating a batch in one call, and finding the coalitions to blame if that fails."""
+"""Evaluate a batch in one call, and find the coalitions that fail if the call does."""
 
 from __future__ import annotations
 
