@@ -124,6 +124,15 @@ def test_a_race_that_starts_anew_is_the_race_with_the_scale_known():
     assert (top.evaluations, top.calls) == (expected.evaluations, expected.calls)
 
 
+def test_values_that_vary_are_paid_for_at_every_access_when_the_scale_shows_late():
+    table = WHOLE * 1e-310
+    table[0] = table[-1] = 0.0
+    game = topshap.Oracle(lambda rows: table[to_ids(rows)], n_players=N, deterministic=False)
+    top = topshap.identify(game, k=K, budget=60, algorithm="cmcs", random_state=0)
+    assert top.evaluations == 60
+    assert top.learned
+
+
 def test_a_race_may_be_ended_within_the_batch_that_shows_the_scale():
     race = topshap.Race(n_players=4, k=2, budget=14, algorithm="cmcs", random_state=0)
     race.tell([0.0, 0.0])

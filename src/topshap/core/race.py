@@ -143,7 +143,7 @@ class Race(RaceState):
         told = self._batch.told()
         if (len(told) > 0 or self._reader.within_rounds) and not self._telling:
             missing = len(self._batch.rows) - len(told)
-            if self._scale.fit(told):
+            if self._fit_scale(told):
                 self._start()
                 self._go_on()
                 self._answer_known()
@@ -222,7 +222,7 @@ class Race(RaceState):
         if first:
             self._ends: list[float] = answer.tolist()
             self._random_state = self._setup.rng.bit_generator.state
-        fresh = self._scale.fit(answer) or first
+        fresh = self._fit_scale(answer) or first
         if fresh:
             self._start()
         if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
@@ -246,6 +246,20 @@ class Race(RaceState):
         if self._limits.value_range is not None:
             check_within(checked, self._limits.value_range, coalitions, self.player_names)
         return checked
+
+    def _fit_scale(self, values: Values) -> bool:
+        """Choose the scale for these values; return whether the algorithm has to start anew because of it."""
+        only_zeros = self._scale.largest == 0.0 and self._standing is not None
+        if not self._scale.fit(values):
+            return False
+        if only_zeros and self._limits.confidence is None and self._limits.value_range is None:
+            self._standing = self._in_units_of_game(self._working, self._scale)
+            return False  # all that the algorithm has got so far is the same in every scale
+        return True
+
+    @staticmethod
+    def _in_units_of_game(standing: Standing, scale: Scale) -> Standing:
+        return standing if scale.is_one else ScaledStanding(standing, scale)
 
     def _go_on(self) -> None:
         """Request the next batch, or end where the algorithm has ended or a limit is reached."""
@@ -271,7 +285,7 @@ class Race(RaceState):
         problem = self._setup.problem(np.array(self._ends), self._ledger, self._scale)
         self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
         self._working: Standing = algorithm.standing(problem)
-        self._standing = self._working if self._scale.is_one else ScaledStanding(self._working, self._scale)
+        self._standing = self._in_units_of_game(self._working, self._scale)
         rounds = algorithm.rounds(problem, self._working)
         self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
 
@@ -281,5 +295,5 @@ class Race(RaceState):
             exact = FittedStanding(self.standing.tie_order, np.empty(0), rank_by=self.rank_by)
             table = scale.apply(self._ledger.table())
             exact.set(shapley_from_table(table), np.zeros((self.n_players, self.n_players)))
-            self._standing = exact if scale.is_one else ScaledStanding(exact, scale)
+            self._standing = self._in_units_of_game(exact, scale)
         self.stopped = stopped

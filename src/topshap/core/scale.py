@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.powers_of_two import SAFE_EXPONENTS, largest_of, safe_exponent, times_power
+from topshap.core.powers_of_two import SAFE_EXPONENTS, safe_exponent, times_power
 
 if TYPE_CHECKING:
     from topshap.core.typing import Values
@@ -37,7 +37,7 @@ class Scale:
     def __init__(self, *, negates: bool, exponent: int = 0) -> None:
         self.negates = negates
         self.exponent = exponent
-        self._largest = 0.0
+        self.largest = 0.0
 
     @property
     def is_one(self) -> bool:
@@ -46,10 +46,10 @@ class Scale:
 
     def fit(self, values: Values) -> bool:
         """Choose the scale for these values and all earlier ones; return whether it has changed."""
-        largest = largest_of(values)
-        if largest <= self._largest:
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest <= self.largest:
             return False
-        self._largest, before = largest, self.exponent
+        self.largest, before = largest, self.exponent
         wanted = safe_exponent(largest)
         if wanted == 0 or math.frexp(largest)[1] + before not in SAFE_EXPONENTS:
             self.exponent = wanted
