@@ -133,6 +133,22 @@ def test_dask_takes_a_vectorised_game_and_faults_come_back(dask, tmp_path):
     assert "In the worker" in raised.value.__cause__.__notes__[0]
 
 
+@pytest.fixture
+def impatient_dask():
+    """A local cluster that gives up a task with its first worker: a cluster may not survive many lost workers."""
+    distributed = pytest.importorskip("distributed")
+    from dask import config
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with (
+        config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield
+
+
 def poisonous_game(poison):
     """A game whose evaluation of some coalitions ends the process."""
 
@@ -147,7 +163,7 @@ def poisonous_game(poison):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("batch_size", [1, 10])
-def test_dask_names_only_coalitions_that_kill_their_worker_alone(dask, batch_size):
+def test_dask_names_only_coalitions_that_kill_their_worker_alone(impatient_dask, batch_size):
     poison = {(0, 1), (0, 1, 2, 3), (2, 3, 4, 5, 6, 7, 8, 9)}
     rows = np.concatenate([np.tri(10, dtype=bool), ~np.tri(10, k=-1, dtype=bool), ~np.eye(10, dtype=bool)])
     with pytest.raises(EvaluationError, match="its worker was lost every time") as raised:
