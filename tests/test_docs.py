@@ -225,6 +225,12 @@ def test_the_reference_has_public_names_only():
         assert getattr(home, last) is pydoc.locate(path), name
 
 
+@pytest.mark.parametrize("method", ["Explainer.explain_many", "Store.check", "Store.info"])
+def test_the_result_of_a_public_method_is_in_the_reference(method):
+    function = pydoc.locate(f"topshap.{method}")
+    assert f"topshap.{function.__annotations__['return']}" in listed_in_reference()
+
+
 def test_every_public_name_exists_and_has_a_docstring():
     for name in listed_in_reference():
         value = pydoc.locate(name)

@@ -1,4 +1,4 @@
-"""The loop of a run: evaluate the coalitions that a race asks for, until it is over or something else ends it."""
+"""The loop of a run: evaluate the coalitions that a race asks for, and tell it their values."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 
 def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
-    """Evaluate the coalitions that the race asks for until it is over, or something else ends it.
+    """Evaluate the coalitions that a race asks for, until it is over, or a time limit, the callback or Ctrl-C ends it.
 
-    Large batches are evaluated in parts, and the race is told values as they arrive: if the run ends within a batch,
-    they are used.
+    Large batches are evaluated in parts. If the run ends within a batch, the values that have arrived are used.
     """
     with (
         view(race, progress) as bar,
@@ -36,7 +35,7 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
     ):
         looks = Looks(race, callback)
         watch(evaluate, race, looks, bar, undivided)
-        if evaluate.divides:  # a look after every part is enough, and no call of a worker is lost
+        if evaluate.divides:  # a look after every part is enough, and interrupts no running call
             evaluate.on_result = None
         ends = True
         try:
@@ -44,13 +43,13 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
                 pending = race.pending
                 divided = len(pending) > evaluate.rows_per_look
                 part = pending[: evaluate.rows_per_look] if divided else pending
-                if ends or len(part) >= FIRST_ROWS:  # small batches are not worth a measurement, except the first
+                if ends or len(part) >= FIRST_ROWS:  # other small batches are not worth measuring
                     start = monotonic()
                     values = evaluate(part)
                     evaluate.took(len(part), monotonic() - start)
                 else:
                     values = evaluate(part)
-                # Some may have been told while the others were evaluated.
+                # `on_result` may have told some values while the others were evaluated.
                 told = 0 if evaluate.on_result is None else len(pending) - len(race.pending)
                 with undivided:
                     race.tell_part(values, len(part) - told)
@@ -79,7 +78,7 @@ def watch(
     bar: ProgressView | None,
     undivided: AbstractContextManager[Any],
 ) -> None:
-    """Let a session report values while a batch is evaluated: to the display, and to the race when a look is due."""
+    """Make a session report values while it evaluates a batch: to the display, and to the race when a look is due."""
 
     def on_result() -> None:
         if looks.due:
@@ -95,9 +94,9 @@ def watch(
 
 
 def end(race: Race, session: Session, reason: Literal["interrupted", "time"]) -> None:
-    """End a race with all values that have arrived; a race that has not started stays as it is."""
+    """End a race with all values that have arrived; do nothing if it has not started."""
     arrived = session.take_arrived(whole=True)
     if len(arrived) > 0:
         race.tell_part(arrived)
-    with suppress(RaceError):  # v(empty) or v(N) is not known
+    with suppress(RaceError):  # not started: v(empty) or v(N) is unknown
         race.end(reason)

@@ -1,4 +1,4 @@
-"""A batch of accesses: what it costs, the coalitions that are still to be evaluated, and the values told so far."""
+"""A batch of accesses: its cost, the coalitions that are still to be evaluated, and the values told so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standing of a race that runs on the negated game, for algorithms and rules that only know the highest values."""
+"""The standing of a race on the negated game, for algorithms and rules that support only the highest values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NegatedStanding(Standing):
-    """The standing of -v, seen from v: the same players in the same order, with estimates of the opposite sign."""
+    """The standing of -v, converted to v: the same players in the same order, with estimates of the opposite sign."""
 
     def __init__(self, of_negated: Standing) -> None:
         super().__init__(of_negated.tie_order, rank_by=order_of_negated(of_negated.rank_by))

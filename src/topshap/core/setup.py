@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setup:
-    """All that is fixed when a race begins."""
+    """Everything that is fixed when a race starts."""
 
     n: int
     k: int
@@ -43,7 +43,7 @@ class Setup:
 
     @cached_property
     def negates(self) -> bool:
-        """Whether the algorithm runs on -v: where it, or the rule that ends the race, only knows the highest values."""
+        """Whether the algorithm runs on -v, because it or the stopping rule supports only the highest values."""
         native = self.rank_by in self.algorithm.ranks_by and self.limits.confidence is None
         return not native and self.rank_by != "value" and order_of_negated(self.rank_by) == "value"
 
@@ -89,7 +89,7 @@ class Setup:
         }
 
     def problem(self, ends: Values, ledger: Ledger) -> Problem:
-        """Return the problem that the algorithm gets, now that v(empty) and v(N) are known."""
+        """Return the problem for the algorithm, given v(empty) and v(N)."""
         confidence, value_range = self.limits.confidence, self.limits.value_range
         if self.negates and value_range is not None:
             value_range = -value_range[1], -value_range[0]

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
 
 LARGEST_VALUE = 1e75
-"""The largest value of a coalition: its fourth power, by which variances are judged, is still a number."""
+"""The largest absolute value of a coalition: its fourth power, which estimates of variances use, is still finite."""
 
 
 def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
-    """Return a game's answer as floats, one per coalition; nothing is dropped or imputed.
+    """Return a game's answer as one float per coalition; raise a `GameError` if a value is missing or invalid.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
             f"{first!r} for {names_of(coalitions[0], player_names)}."
         )
-    numbers = np.add(array, 0.0, dtype=np.float64)  # without the sign of zero, which a store does not keep
-    usable = np.abs(numbers) <= LARGEST_VALUE  # not so of nan
+    numbers = np.add(array, 0.0, dtype=np.float64)  # -0.0 becomes 0.0: a store does not keep the sign of zero
+    usable = np.abs(numbers) <= LARGEST_VALUE  # False for nan
     if not np.logical_and.reduce(usable):
         row = int(np.flatnonzero(~usable)[0])
         within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
@@ -65,7 +65,7 @@ def check_within(
     coalitions: Coalitions,
     player_names: tuple[str, ...] | None = None,
 ) -> None:
-    """Refuse a value outside the range that was stated, since guarantees rest on it.
+    """Raise a `GameError` for a value outside the stated range, since guarantees depend on the range.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
 
 def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
     is_one_number = array.ndim == 0 and array.dtype.kind in "biuf"
-    return " A function of one coalition becomes a game by topshap.games.per_coalition." if is_one_number else ""
+    return " Use topshap.games.per_coalition for a function of one coalition." if is_one_number else ""
 
 
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:

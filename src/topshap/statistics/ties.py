@@ -1,4 +1,4 @@
-"""Ties: values whose difference is a rounding error, or small next to its own standard error."""
+"""Ties: values whose difference is a rounding error, or small compared with its standard error."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """Numbers below this fraction of the largest estimate are rounding errors."""
 SMALL, OF_ERROR = 1e-6, 0.1
-"""Numbers below the fraction `SMALL` of the largest estimate are negligible too if they are below the fraction
-`OF_ERROR` of their own standard error."""
+"""Numbers below the fraction `SMALL` of the largest estimate are also negligible if they are below the fraction
+`OF_ERROR` of their standard error."""
 EXACT_ROUNDING = 1e-12
 """The same as `ROUNDING` for exact values, whose rounding errors are smaller."""
 
@@ -41,7 +41,7 @@ def tied_with(
 ) -> NDArray[np.bool_]:
     """Return for each player whether its estimate ties with that of `player`, in the order `rank_by`.
 
-    A player whose standard error is unknown is tied with nobody.
+    A player whose standard error is unknown is tied with no other.
 
     Examples
     --------
