@@ -53,5 +53,5 @@ class Batch:
         self.pending = self.pending[len(values) :]
 
     def told(self) -> Values:
-        """Return the values of the first rows, as far as they have been told."""
+        """Return the values that have been told so far, which are those of the first rows."""
         return np.concatenate([np.empty(0), *self._answers])

@@ -172,7 +172,7 @@ class Race(RaceState):
             raise RaceError(f"Only a race that has spent its budget can be extended: this one is {state}.")
         algorithm = self._setup.algorithm
         if not algorithm.extendable or self._limits.stop is not None:
-            why = "it has a 'stop'" if algorithm.extendable else f"algorithm {algorithm.name!r} depends on the budget"
+            why = "it has a 'stop' criterion" if algorithm.extendable else f"{algorithm.name!r} depends on the budget"
             raise RaceError(f"This race cannot be extended: {why}.")
         high = 2**self.n_players - 1 if self.counting == "distinct" and self.deterministic else None
         budget = check_int("budget", budget, low=self._ledger.spent + 1, high=high)

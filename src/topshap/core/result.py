@@ -142,7 +142,7 @@ class TopK:
 
     @property
     def promise(self) -> str:
-        """One line that says what is guaranteed, under which assumptions, and what was spent.
+        """One line with the guarantee, its assumptions and the cost.
 
         Examples
         --------
@@ -170,8 +170,8 @@ class TopK:
     def pairwise(self) -> Matrix:
         """Return the estimated probability that player i is ranked before player j, shape (n, n).
 
-        This is the probability that its Shapley value is higher, or its magnitude larger, as `rank_by` says. It is 1/2
-        on the diagonal, for equal estimates, and where the standard errors are unknown.
+        The order is that of `rank_by`. The probability is 1/2 on the diagonal, for equal estimates, and where the
+        standard errors are unknown.
         """
         return probability_before(self.estimates, self.std_errors, self.covariance, self.rank_by)
 

@@ -122,8 +122,8 @@ def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float =
     The bound is the sum of 1 - sum(Phi(sqrt(M) (phi_j - phi_i) / s_ij) for i in K and j not in K) over all
     sets K of k players with an inclusion-exclusion error of at most `epsilon`. Here M is the number of
     rounds, s_ij the standard deviation of D_i - D_j, and Phi the normal distribution function: the bound
-    rests on the central limit theorem. It is not clipped: with few rounds, or with ties, it can be negative,
-    which says nothing.
+    rests on the central limit theorem. It is not clipped: with few rounds, or with ties, it can be negative
+    and is then void.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class SamplingSHAPAtK(ClosestPairAlgorithm):
     """Permutation sampling of only the two players whose intervals overlap most across the border.
 
     It is `CMCSAtK`, except that a sample is the gain when a player joins in a random order. The two players of a round
-    share the order, which takes up to four evaluations.
+    share the order, and the round takes up to four evaluations.
 
     Overhead per evaluation: O(n).
 
