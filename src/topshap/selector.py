@@ -210,7 +210,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator).input_tags
-        # A pipeline does not declare whether its steps take missing values; those that do not raise an error.
+        # A pipeline does not declare whether its steps take missing values; a step that rejects them raises an error.
         tags.input_tags.allow_nan = inner.allow_nan or hasattr(self.estimator, "steps")
         tags.input_tags.sparse = inner.sparse
         tags.target_tags.required = True
