@@ -80,7 +80,7 @@ def test_an_own_algorithm_has_the_answers_of_the_same_algorithm_by_name(name):
         ("own_module:other", "a subclass of topshap.algorithms.Algorithm. Got 'own_module:other'"),
         ("own_module:Algorithm", "a subclass of topshap.algorithms.Algorithm. Got 'own_module:Algorithm'"),
         ("own_module:Yours", "module 'own_module' has no 'Yours'"),
-        ("no_module:Mine", "in a module that can be imported from here"),
+        ("no_module:Mine", "in an importable module"),
         ("cmsc", "or one of 'auto', 'odd-gp'"),
     ],
 )
