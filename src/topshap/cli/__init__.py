@@ -27,7 +27,7 @@ MODULES = [
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """Return the command ``topshap`` with the subcommand `only`, or with all subcommands if there is no such one."""
+    """Return the command ``topshap`` with the subcommand `only`, or with all subcommands if it does not exist."""
     try:
         import typer  # noqa: PLC0415 - an optional dependency
     except ImportError as error:
