@@ -124,8 +124,8 @@ def test_many_explanations_become_one_frame():
     ("wrong", "message"),
     [
         (lambda: Explainer(3, X), "'model_or_predict' parameter of Explainer must be a fitted model or a function"),
-        (lambda: Explainer(LinearRegression(), X), "of a model that is fitted: call its fit first"),
-        (lambda: Explainer(LogisticRegression(), X), "of a model that is fitted: call its fit first"),
+        (lambda: Explainer(LinearRegression(), X), "a method of a fitted model: call fit first"),
+        (lambda: Explainer(LogisticRegression(), X), "a method of a fitted model: call fit first"),
         (lambda: Explainer(SVC().fit(X[:50], Y[:50] > 150), X[:0]), "'background' parameter of Explainer .* one row"),
         (lambda: Explainer(LinearRegression().fit(X, Y), X[["age", "sex"]]), "takes rows like x. It raised ValueError"),
         (lambda: Explainer(LinearRegression().fit(X, Y), X).explain(X.iloc[0, :3]), "same columns as the background"),

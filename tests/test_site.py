@@ -91,7 +91,7 @@ def test_a_file_that_no_section_shows_is_an_error(hooks, results, stray):
 def test_a_report_has_to_say_when_and_with_what_it_was_made(hooks, results):
     folder = results("race")
     (folder / "race.txt").write_text("odd-gp  1.00\n", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="does not begin with date, versions and machine"):
+    with pytest.raises(RuntimeError, match="does not start with the date, the versions and the machine"):
         hooks.with_results(PAGE, folder)
 
 
@@ -148,7 +148,7 @@ def test_heavy_scripts_are_shown_and_not_run(hooks):
     for script in (DOCS / "gallery" / "heavy").glob("*.py"):
         section = hooks.section_of_a_script(script)
         assert script.read_text(encoding="utf-8").rstrip() in section
-        assert "This script is not run for this page" in section
+        assert "This page shows only the code" in section
         assert "Output:" not in section
 
 

@@ -84,7 +84,7 @@ def test_the_paper_in_parts(games, tmp_path):
     assert table.figures == []
     assert {row.budget for row in table.rows} == {None}
     for wrong in ("", "xyz"):
-        with pytest.raises(ParameterError, match="letters out of 'abcdef'"):
+        with pytest.raises(ParameterError, match="one or more of the letters 'abcdef'"):
             paper.paper(games, tmp_path, parts=wrong)
 
 

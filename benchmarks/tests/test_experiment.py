@@ -123,7 +123,7 @@ def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
 
 def test_a_file_that_is_no_table_is_refused(tmp_path):
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ParameterError, match="a results file of an experiment"):
+    with pytest.raises(ParameterError, match="a results file with the columns"):
         bench.run(settings(), tmp_path / "other.csv")
 
 

@@ -35,7 +35,7 @@ def test_a_table_is_complete_and_only_what_is_missing_is_trained(game, tmp_path,
 
 def test_a_file_of_another_game_is_refused(game, tmp_path):
     TableGame(np.zeros(8)).save(tmp_path / "table.npz")
-    with pytest.raises(ParameterError, match="another game's values"):
+    with pytest.raises(ParameterError, match="the values of another game"):
         trained_tables.complete_table(game, tmp_path / "table.npz", n_jobs=None, label="table")
 
 

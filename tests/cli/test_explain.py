@@ -49,7 +49,7 @@ def test_a_pickle_is_loaded_only_where_it_is_named(folder, run, houses):
     houses[["noise", "price"]].to_csv("numbers.csv", index=False)
     arguments = ["explain", "numbers.csv", "--row", 0, "-k", 1]
     refused = run(*arguments, "--predict", "model.pkl")
-    assert "A pickle is loaded only with --trust-pickle" in str(refused.exception)
+    assert "Use --trust-pickle to load a pickle" in str(refused.exception)
     result = run(*arguments, "--trust-pickle", "model.pkl")
     assert result.exit_code == 0, result.exception
     assert "1  price" in result.output
@@ -59,12 +59,12 @@ def test_a_pickle_is_loaded_only_where_it_is_named(folder, run, houses):
     ("arguments", "message"),
     [
         (["--row", "120", "--target", "price"], "are 0 to 119. Got --row 120"),
-        (["--row", "0"], "--target, or the model with --predict"),
+        (["--row", "0"], "--target, or a function with --predict"),
         (["--row", "0", "--target", "dear", "--output", "perhaps"], "one of the classes, no, yes. Got 'perhaps'"),
-        (["--row", "0", "--target", "price", "--output", "perhaps"], "--output is a position"),
-        (["--row", "0", "--trust-pickle", "none.pkl"], "There is no file 'none.pkl'"),
-        (["--row", "0", "--trust-pickle", "houses.csv"], "'houses.csv' cannot be loaded"),
-        (["--row", "0", "--trust-pickle", "none.pkl", "--predict", "a:b"], "give one of them"),
+        (["--row", "0", "--target", "price", "--output", "perhaps"], "--output must be a position"),
+        (["--row", "0", "--trust-pickle", "none.pkl"], "The file 'none.pkl' does not exist"),
+        (["--row", "0", "--trust-pickle", "houses.csv"], "Cannot load 'houses.csv'"),
+        (["--row", "0", "--trust-pickle", "none.pkl", "--predict", "a:b"], "Use one of them"),
     ],
 )
 def test_what_cannot_be_done_is_said(folder, run, arguments, message):

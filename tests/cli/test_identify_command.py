@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_the_store_and_says_how_to_resume(code):
     arguments = ["identify", "my_code:slow", "-k", "3", "--budget", "120", "--store", "run.db", "--json"]
     stopped = topshap_command(code, *arguments, STOP_AT="20")
     assert stopped.returncode == 130
-    assert "Every evaluation is kept in run.db" in stopped.stderr
+    assert "All evaluations are in run.db" in stopped.stderr
     assert "topshap identify my_code:slow -k 3 --budget 120 --store run.db --json" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     resumed = topshap_command(code, *arguments)
@@ -100,14 +100,14 @@ def test_ctrl_c_keeps_the_store_and_says_how_to_resume(code):
 def test_ctrl_c_without_a_store_says_what_would_have_kept_it(code):
     stopped = topshap_command(code, "identify", "my_code:slow", "-k", "3", STOP_AT="1")
     assert stopped.returncode == 130
-    assert "with --store FILE the same command can resume" in stopped.stderr
+    assert "With --store FILE, the same command resumes" in stopped.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["my_code:gaem", "-k", "3"], "There is no 'gaem' in the module 'my_code'. Did you mean 'game'?"),
-        (["no_such_code:game", "-k", "3"], "There is no module 'no_such_code'"),
+        (["my_code:gaem", "-k", "3"], "The module 'my_code' has no attribute 'gaem'. Did you mean 'game'?"),
+        (["no_such_code:game", "-k", "3"], "The module 'no_such_code' is neither installed"),
         (["my_code", "-k", "3"], "must be module:name"),
         (["my_code:game", "-k", "3"], "The 'n_players' parameter of identify must be given"),
         (["my_code:game", "-k", "3", "--players", "10", "--algorithm", "magic"], "Got 'magic' instead"),
@@ -136,7 +136,7 @@ def test_a_module_that_fails_is_named(tmp_path, monkeypatch, run):
     (tmp_path / "failing_code.py").write_text("1 / 0")
     monkeypatch.syspath_prepend(tmp_path)
     result = run("identify", "failing_code:game", "-k", 1)
-    assert str(result.exception) == "The module 'failing_code' cannot be imported: ZeroDivisionError: division by zero"
+    assert str(result.exception) == "Cannot import the module 'failing_code': ZeroDivisionError: division by zero"
 
 
 def test_a_game_that_is_not_seen_through_needs_a_name_in_a_store(tmp_path, monkeypatch, run):
@@ -147,7 +147,7 @@ def test_a_game_that_is_not_seen_through_needs_a_name_in_a_store(tmp_path, monke
     arguments = ["identify", "opaque_code:game", "--players", 4, "-k", 1, "--store", tmp_path / "run.db"]
     refused = run(*arguments)
     assert isinstance(refused.exception, topshap.ParameterError)
-    assert "give one by --name" in str(refused.exception)
+    assert "give the game a name with --name" in str(refused.exception)
     assert run(*arguments, "--name", "opaque-1").exit_code == 0
 
 

@@ -20,7 +20,7 @@ def test_the_columns_that_predict_the_target_are_found(folder, run, model, targe
     result = run("select", "houses.csv", *arguments)
     assert result.exit_code == 0, result.exception
     kind = "regression" if target == "price" else "classification"
-    assert f": {kind}. If that is wrong, use --task." in result.output
+    assert f": {kind}. Use --task to change this." in result.output
     assert f"A {model} model is scored by {'R^2' if target == 'price' else 'accuracy'}" in result.output
     lines = [line.split() for line in result.output.splitlines()]
     assert {line[1] for line in lines if line[:1] in (["1"], ["2"])} == {"rooms", "city"}
@@ -71,7 +71,7 @@ def test_it_stops_by_itself(folder, run):
 def test_it_is_a_selector_with_its_defaults(folder, run, houses):
     arguments = ["select", "houses.csv", "--target", "price", "--drop", "dear", "--drop", "id", "--model", "linear"]
     result = run(*arguments, "-k", 2, "--json")
-    assert "in 5 folds, on sets of 4 columns" in result.stderr
+    assert "in 5 folds, on subsets of the 4 columns" in result.stderr
     found = json.loads(result.stdout)
     X = as_features(houses[["rooms", "city", "noise", "old"]])
     selector = topshap.TopKSelector(
@@ -110,9 +110,9 @@ def test_another_store_is_refused(folder, run):
     [
         (["houses.csv", "--target", "prise"], "There is no column 'prise'.*Did you mean 'price'"),
         (["houses.csv", "--target", "price", "--drop", "rom"], "There is no column 'rom'.*Did you mean 'rooms'"),
-        (["house.csv", "--target", "price"], "There is no file 'house.csv'"),
+        (["house.csv", "--target", "price"], "The file 'house.csv' does not exist"),
         (["houses.csv", "--target", "price", "-k", "9"], r"'k' parameter of TopKSelector must be an int in \[1, 6\]"),
-        (["houses.csv", "--target", "dear", "--task", "regression"], "must have numbers"),
+        (["houses.csv", "--target", "dear", "--task", "regression"], "must be numeric"),
         (
             ["houses.csv", "--target", "price", "--report", "no/such/folder.html"],
             "Cannot write 'no/such/folder.html': the directory 'no/such' does not exist.",

@@ -30,7 +30,7 @@ def test_a_plot_is_written(saved, tmp_path, kind):
     result = run(saved, "--plot", tmp_path / "out.png", "--kind", kind)
     assert result.exit_code == 0
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
-    assert f"The {kind} is in {tmp_path / 'out.png'}" in result.output.replace("\n", "")
+    assert f"The plot is in {tmp_path / 'out.png'}" in result.output.replace("\n", "")
 
 
 def test_a_report_is_written(saved, tmp_path):
@@ -41,8 +41,8 @@ def test_a_report_is_written(saved, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.json"], "There is no file 'missing.json'"),
-        (["{saved}", "--plot", "out.docx"], "A plot is written as .*png.* Got 'out.docx' instead"),
+        (["missing.json"], "The file 'missing.json' does not exist"),
+        (["{saved}", "--plot", "out.docx"], "The plot must be a file of type .*png.* Got 'out.docx' instead"),
         (["{saved}", "--report", "no/r.html"], "Cannot write 'no/r.html': the directory 'no' does not exist"),
         ([__file__], "must be a JSON file that TopK.save wrote"),
     ],

@@ -48,7 +48,7 @@ def test_check_counts_the_values_and_fails_if_some_are_damaged(store):
         assert line in result.output
     result = run("store", "check", "--repair", store)
     assert result.exit_code == 0
-    assert f"The damaged file is kept as {store}.damaged-1." in result.output
+    assert f"The damaged file was renamed to {store}.damaged-1." in result.output
     assert run("store", "check", store).output == f"7 values of {store} are intact.\n"
 
 

@@ -62,7 +62,7 @@ def test_elements_are_found_by_label_alias_or_position():
         0, 1, 1, 2, 1, 2, 0,
     ]  # fmt: skip
     for wrong in ("b", 3, -1, True, ["a"], None):
-        with pytest.raises(ParameterError, match=r"columns that are there \('a', 7, \('t', 1\)\)"):
+        with pytest.raises(ParameterError, match=r"existing columns only \('a', 7, \('t', 1\)\)"):
             players.find(wrong, "groups")
 
 
@@ -73,13 +73,13 @@ def test_a_label_comes_before_a_position():
 @pytest.mark.parametrize(
     ("labels", "groups", "always", "message"),
     [
-        (["a", "a"], None, None, "'feature_names' parameter must be given, .* 'a' occurs more than once"),
-        (["a", "b"], {"b": ["a"]}, None, "'groups' parameter must be named differently .* 'b' occurs more than once"),
-        (["a", "b"], {"g": ["a", "a"]}, None, "each column is in one group, and 'a' is in two"),
+        (["a", "a"], None, None, "'feature_names' parameter must be given, .* 'a' is repeated"),
+        (["a", "b"], {"b": ["a"]}, None, "'groups' parameter must be a dict whose names differ .* 'b' is repeated"),
+        (["a", "b"], {"g": ["a", "a"]}, None, "disjoint groups; 'a' is in two"),
         (["a", "b"], {"g": []}, None, "without empty groups"),
         (["a", "b"], ["a"], None, "'groups' parameter must be a dict"),
-        (["a", "b"], {"g": ["a", "b"]}, "a", "'always' .* the group 'g' that this column is in"),
-        (["a", "b"], {"g": ["a", "b"]}, ["g"], "at least one player is left"),
+        (["a", "b"], {"g": ["a", "b"]}, "a", "'always' .* the whole group 'g', which this column"),
+        (["a", "b"], {"g": ["a", "b"]}, ["g"], "must leave at least one player"),
     ],
 )
 def test_groups_that_make_no_sense_are_refused(labels, groups, always, message):

@@ -64,7 +64,7 @@ def test_too_few_points_for_a_model_is_an_error_or_a_constant():
     with pytest.raises(ValueError, match="Expected n_neighbors"):
         DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y)(few)
     assert DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y, min_points=3)(few)[0] == (Y == 0).mean()
-    with pytest.raises(ParameterError, match=r"'X_test' .* of the same columns as X"):
+    with pytest.raises(ParameterError, match=r"'X_test' .* a table with the columns of X"):
         DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X[:, :2], Y)
 
 

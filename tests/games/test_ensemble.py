@@ -96,12 +96,15 @@ def test_members_that_have_not_seen_every_class_are_aligned():
     ("members", "message"),
     [
         ([], "at least one fitted model"),
-        (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "a forest, a bagging or an unweighted soft voting"),
+        (
+            GradientBoostingClassifier(n_estimators=2).fit(X, Y),
+            "a forest, a bagging ensemble, an unweighted soft voting",
+        ),
         (VotingClassifier([("bayes", GaussianNB())]).fit(X, Y), "unweighted soft voting"),
         (RandomForestClassifier(), "a fitted ensemble or a list of fitted models"),
         (None, "a fitted ensemble or a list of fitted models"),
         ([GaussianNB().fit(X, Y), LinearRegression().fit(X, Y)], "Got GaussianNB and LinearRegression"),
-        ([GaussianNB()], "fitted models that take X"),
+        ([GaussianNB()], "fitted models that can predict X"),
     ],
 )
 def test_wrong_members_are_refused(members, message):

@@ -90,7 +90,7 @@ def test_a_real_model_on_digits():
         ({"fill": "green"}, "'fill' .* 'mean', 'blur', a number"),
         ({"fill": [1, 2]}, "'fill' .* one number per channel"),
         ({"score": None}, "'score' .* a function"),
-        ({"groups": {"g": ["region 7"]}}, "'groups' .* regions that are there"),
+        ({"groups": {"g": ["region 7"]}}, "'groups' .* existing regions only"),
     ],
 )
 def test_wrong_use_says_what_to_do(options, message):

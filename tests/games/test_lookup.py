@@ -61,7 +61,7 @@ def test_a_pickle_is_never_loaded(tmp_path):
     np.savez(tmp_path / "objects.npz", values=np.array([{}, {}], dtype=object))
     (tmp_path / "pickle.npz").write_bytes(pickle.dumps([0.0, 1.0]))
     for name in ("objects.npz", "pickle.npz"):
-        with pytest.raises(ParameterError, match=f"{name}', which cannot be read as one"):
+        with pytest.raises(ParameterError, match=f"{name}' instead, which cannot be read"):
             TableGame.load(tmp_path / name)
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path):
 
 def test_an_archive_without_values_says_what_it_has(tmp_path):
     np.savez(tmp_path / "other.npz", table=VALUES)
-    with pytest.raises(ParameterError, match=r"with the array 'values'.*with \['table'\] instead"):
+    with pytest.raises(ParameterError, match=r"with the array 'values'.* which contains \['table'\]"):
         TableGame.load(tmp_path / "other.npz")
 
 

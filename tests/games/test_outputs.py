@@ -59,7 +59,7 @@ def test_a_class_is_the_column_of_the_model():
         (LogisticRegression(max_iter=999).fit(X, NAMES), "rose", "one of the model's classes"),
         (SVC().fit(X[TWO], NAMES[TWO]), "rose", "one of the model's classes"),
         ("model", None, "'model_or_predict' parameter must be a fitted model or a function"),
-        (columns(2), "yes", "the position of an output, since the names of the outputs are not known"),
+        (columns(2), "yes", "the position of an output, since the outputs have no names"),
         (columns(2), -1, "the position of an output"),
         (columns(2), True, "the position of an output"),
     ],
@@ -79,7 +79,7 @@ def test_an_output_is_checked_against_the_answer(n, output, message):
 
 
 def test_answers_must_be_numbers():
-    with pytest.raises(GameError, match="A model has to predict numbers"):
+    with pytest.raises(GameError, match="The model must predict numbers"):
         Prediction(lambda rows: ["good"] * len(rows))(X[:2])
 
 
@@ -90,9 +90,9 @@ def test_a_column_of_numbers_is_one_number_per_row():
 
 def test_a_model_is_tried_before_anything_is_paid_for():
     table, rows = as_table("X", X), np.zeros((2, 4), dtype=np.intp)
-    with pytest.raises(ParameterError, match=r"one answer per row, 2 here. Got 3"):
+    with pytest.raises(ParameterError, match=r"one number per row, 2 here. Got 3"):
         Prediction(lambda rows: [1.0, 2.0, 3.0]).try_on(table, rows)
-    with pytest.raises(ParameterError, match="of a model that is fitted"):
+    with pytest.raises(ParameterError, match="a method of a fitted model"):
         Prediction(LinearRegression().predict).try_on(table, rows)
 
 
@@ -117,7 +117,9 @@ def test_a_game_takes_a_prediction_as_it_is():
     everybody = np.ones((1, 4), dtype=bool)
     np.testing.assert_array_equal(game(everybody), same(everybody))
     assert game.fingerprint == same.fingerprint
-    with pytest.raises(ParameterError, match="'output' parameter of PredictionGame must be None for a Prediction"):
+    with pytest.raises(
+        ParameterError, match="'output' parameter of PredictionGame must be None if 'predict' is a Prediction"
+    ):
         PredictionGame(prediction, X[0], X, output="setosa")
 
 

@@ -200,7 +200,7 @@ def test_classes_are_picked_by_name_or_position():
         PredictionGame(model.predict_proba, X[0], X)
     with pytest.raises(ParameterError, match=r"one of the model's classes.* Got 3"):
         PredictionGame(model.predict_proba, X[0], X, output=3)
-    with pytest.raises(GameError, match="use its predict_proba"):
+    with pytest.raises(GameError, match="use predict_proba"):
         PredictionGame(model.predict, X[0], X)
 
 
@@ -218,31 +218,31 @@ def frame_of_two():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"x": {"a": 1.0}}, "'x' .* must be one row with the same columns as the background. Got one without .*'b'"),
-        ({"x": {"a": 1.0, "b": "u", "c": 2}}, "Got one with .*'c'"),
-        ({"x": frame_of_two()}, "same columns as the background. Got another number of rows"),
+        ({"x": {"a": 1.0}}, "'x' .* must be one row with the same columns as the background. Got a row without .*'b'"),
+        ({"x": {"a": 1.0, "b": "u", "c": 2}}, "Got a row with .*'c'"),
+        ({"x": frame_of_two()}, "same columns as the background. Got 2 rows"),
         ({"x": [1.0, "u", 3.0]}, "one row with the 2 columns of the background. Got an array of shape"),
-        ({"x": {"a": 1.0, "b": "w"}}, "made of known categories, and column 'b' has .*'u', 'v'.* Got 'w'"),
+        ({"x": {"a": 1.0, "b": "w"}}, "a row of known categories; those of column 'b' are .*'u', 'v'.* Got 'w'"),
         ({"x": {"a": "high", "b": "u"}}, "column 'a' has float64. Got 'high'"),
         ({"background": frame_of_two().iloc[:0]}, "'background' .* at least one row"),
         ({"background": [1.0, 2.0]}, "'background' .* must be a table"),
         ({"imputer": "median"}, "'imputer' .* must be 'mean-mode', 'baseline', 'marginal' or 'conditional'"),
-        ({"groups": {"g": ["a", "z"]}}, r"'groups' .* columns that are there \('a', 'b'\). Got 'z'"),
-        ({"groups": {"g": ["a"], "h": ["a", "b"]}}, "each column is in one group, and 'a' is in two"),
-        ({"groups": {"g": []}}, "without empty groups, and 'g' is one"),
+        ({"groups": {"g": ["a", "z"]}}, r"'groups' .* existing columns only \('a', 'b'\). Got 'z'"),
+        ({"groups": {"g": ["a"], "h": ["a", "b"]}}, "disjoint groups; 'a' is in two"),
+        ({"groups": {"g": []}}, "without empty groups; 'g' is empty"),
         ({"groups": ["a"]}, "'groups' .* must be a dict"),
-        ({"groups": {"b": ["a"]}}, "'b' occurs more than once"),
-        ({"always": ["a", "b"]}, "'always' .* at least one player is left"),
-        ({"groups": {"g": ["a", "b"]}, "always": ["a"]}, "the group 'g' that this column is in"),
-        ({"always": ["z"]}, "'always' .* columns that are there"),
-        ({"categorical": ["z"]}, "'categorical' .* columns that are there"),
-        ({"output": "yes"}, "'output' .* position of an output, since the names"),
+        ({"groups": {"b": ["a"]}}, "'b' is repeated"),
+        ({"always": ["a", "b"]}, "'always' .* must leave at least one player"),
+        ({"groups": {"g": ["a", "b"]}, "always": ["a"]}, "the whole group 'g', which this column"),
+        ({"always": ["z"]}, "'always' .* existing columns only"),
+        ({"categorical": ["z"]}, "'categorical' .* existing columns only"),
+        ({"output": "yes"}, "'output' .* position of an output, since the outputs"),
         ({"output": 2}, "'output' .* must be None for a model with one output. Got 2"),
         ({"batch_bytes": 0}, "'batch_bytes' .* int of at least 1"),
         ({"predict": 3}, "'predict' .* function from rows to numbers.*Explainer takes a model"),
         ({"predict": lambda frame: 1 / 0}, "function that takes rows like x. It raised ZeroDivisionError"),
-        ({"predict": lambda frame: [1.0]}, "one answer per row, 2 here. Got 1"),
-        ({"predict": RandomForestClassifier().predict}, "of a model that is fitted: call its fit first"),
+        ({"predict": lambda frame: [1.0]}, "one number per row, 2 here. Got 1"),
+        ({"predict": RandomForestClassifier().predict}, "a method of a fitted model: call fit first"),
     ],
 )
 def test_wrong_use_says_what_to_do(options, message):

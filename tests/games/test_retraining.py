@@ -166,13 +166,13 @@ def test_the_papers_setting_takes_text_and_missing_values():
         ({"estimator": OneClassSVM(), "scoring": lambda m, X, y: 0.0}, "'estimator' .* a classifier or a regressor"),
         ({"y": Y[:-1]}, "'y' .* one target for each of the 120 rows. Got an array of shape"),
         ({"X": X[:, 0]}, "'X' .* must be a table"),
-        ({"scoring": "beauty"}, "'scoring' .* a name of scikit-learn's scorers"),
+        ({"scoring": "beauty"}, "'scoring' .* the name of a scikit-learn scorer"),
         ({"cv": 1}, "'cv' .* int of at least 2"),
         ({"cv": 1.5}, "'cv' .* number between 0 and 1"),
-        ({"cv": "many"}, "'cv' .* an int, a share of the rows, a splitter"),
-        ({"cv": 3, "test": (X, Y)}, "'cv' .* None where 'test' says"),
+        ({"cv": "many"}, "'cv' .* an int, a fraction of the rows, a splitter"),
+        ({"cv": 3, "test": (X, Y)}, "'cv' .* None if 'test' is given"),
         ({"test": X}, "'test' .* a pair"),
-        ({"test": (X[:, :2], Y)}, "'test' .* of the same columns as X"),
+        ({"test": (X[:, :2], Y)}, "'test' .* a table with the columns of X"),
         ({"test": (X, Y[:3])}, "'test' .* one target for each"),
         ({"feature_names": ["a"]}, "'player_names' .* one name for each of the 5"),
         ({"random_state": "seed"}, "'random_state' .* int of at least 0"),
@@ -194,7 +194,7 @@ def test_a_fit_that_fails_names_the_features():
     game = RetrainingGame(Picky(), X, Y, cv=2, feature_names=NAMES)
     with pytest.raises(ValueError, match="not two") as raised:
         game(np.array([[False, True, False, False, True]]))
-    assert raised.value.__notes__ == ["This happened in the score of a model with {b, e}."]
+    assert raised.value.__notes__ == ["The error occurred while scoring a model with {b, e}."]
 
 
 def test_the_game_can_be_pickled():

@@ -55,7 +55,7 @@ def test_a_scorer_is_a_name_a_function_or_the_estimators_own():
     assert check_scorer(fitted, score) is score
     assert check_scorer(fitted, None)(fitted, [[0.0], [1.0]], [0.0, 1.0]) == pytest.approx(1.0)
     assert check_scorer(fitted, "neg_mean_squared_error")(fitted, [[0.0]], [2.0]) == pytest.approx(-4.0)
-    with pytest.raises(ParameterError, match="'scoring' parameter must be a name of scikit-learn's scorers"):
+    with pytest.raises(ParameterError, match="'scoring' parameter must be the name of a scikit-learn scorer"):
         check_scorer(fitted, "beauty")
 
 

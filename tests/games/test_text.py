@@ -141,7 +141,9 @@ def test_a_dict_has_the_names_and_the_texts():
     assert TextGame(length, texts, always=["Where is Paris?"]).player_names == ("doc a", "doc b")
     assert TextGame(length, texts, groups={"context": ["doc a", "doc b"]}).player_names == ("context", "question")
     for wrong in ({}, {"doc a": 3}):
-        with pytest.raises(ParameterError, match="'text' parameter of TextGame must be a text, a list of texts, or a"):
+        with pytest.raises(
+            ParameterError, match="'text' parameter of TextGame must be a str, a non-empty list of str, or a"
+        ):
             TextGame(length, wrong)
 
 
@@ -205,10 +207,10 @@ def test_scores_that_do_not_fit_are_refused():
     ("options", "message"),
     [
         ({"text": "  "}, "'text' .* at least one word"),
-        ({"text": []}, "'text' .* a text, a list of texts, or a dict"),
-        ({"text": [1, 2]}, "'text' .* a text, a list of texts, or a dict"),
+        ({"text": []}, "'text' .* a str, a non-empty list of str, or a dict"),
+        ({"text": [1, 2]}, "'text' .* a str, a non-empty list of str, or a dict"),
         ({"unit": "letter"}, "'unit' .* 'word', 'sentence' or 'document'"),
-        ({"mask": 3}, "'mask' .* a text"),
+        ({"mask": 3}, "'mask' .* a str"),
         ({"score": "good"}, "'score' .* a function from a list of texts"),
         ({"batch_size": 0}, "'batch_size' .* int of at least 1"),
     ],

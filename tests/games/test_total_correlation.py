@@ -50,7 +50,7 @@ def test_more_columns_never_say_less(method, seed):
 
 def test_what_has_no_correlations_is_refused():
     data = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(ParameterError, match="Got the column 1: drop it"):
+    with pytest.raises(ParameterError, match="Drop or impute the column 1"):
         UnsupervisedGame(np.stack([data[:, 0], np.ones(20)], axis=1))
     with pytest.raises(ParameterError, match=r"'shrinkage' .* must be larger"):
         UnsupervisedGame(data[:, [0, 0]], shrinkage=0.0)
@@ -61,7 +61,7 @@ def test_what_has_no_correlations_is_refused():
 
 
 def test_a_sparse_matrix_is_refused():
-    with pytest.raises(ParameterError, match="'X' parameter of UnsupervisedGame must be dense"):
+    with pytest.raises(ParameterError, match="'X' parameter of UnsupervisedGame must be a dense array"):
         UnsupervisedGame(sparse.csr_matrix(np.eye(3)))
 
 

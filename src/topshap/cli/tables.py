@@ -1,4 +1,4 @@
-"""Tables from files, and the features and the target that a model is trained on."""
+"""Read tables from files, and prepare features and a target for training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CLASSES = 10
-"""A target of integers is a classification if it has at most this many different values."""
+"""An integer target holds classes if it has at most this many distinct values."""
 _READABLE = (".csv", ".csv.gz", ".parquet")
 
 
@@ -34,7 +34,7 @@ class Task(StrEnum):
 
 
 class Trainable(NamedTuple):
-    """Features, target and task of a model, and a description of what was inferred and left out."""
+    """Features, target and task of a model, and a description of what was inferred and skipped."""
 
     X: pd.DataFrame
     y: Any
@@ -43,7 +43,7 @@ class Trainable(NamedTuple):
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    r"""Read a .csv, .csv.gz or .parquet file; an error names the line.
+    r"""Read a .csv, .csv.gz or .parquet file; errors name the line.
 
     Examples
     --------
@@ -53,35 +53,35 @@ def read_table(path: Path) -> pd.DataFrame:
     >>> read_table(path)
     Traceback (most recent call last):
     ...
-    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
+    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, but the header has 2.
     """
     if not path.is_file():
-        raise ParameterError(f"There is no file {str(path)!r}.")
+        raise ParameterError(f"The file {str(path)!r} does not exist.")
     name = path.name.lower()
     if not name.endswith(_READABLE):
         raise ParameterError(f"A table must be a file that ends in {', '.join(_READABLE)}. Got {str(path)!r} instead.")
     frame: pd.DataFrame = _read_parquet(path) if name.endswith(".parquet") else _read_csv(path)
     if len(frame) == 0:
-        raise ParameterError(f"{str(path)!r} has a header and no rows.")
+        raise ParameterError(f"{str(path)!r} has a header but no rows.")
     return frame
 
 
 def column(frame: pd.DataFrame, name: str, path: Path) -> str:
-    """Return the name of a column; refuse one that does not exist and suggest the closest name."""
+    """Return the name of a column; raise an error that suggests the closest name if it does not exist."""
     if name in frame.columns:
         return name
     by_lower = {str(each).lower(): str(each) for each in frame.columns}
     near = get_close_matches(name.lower(), by_lower, n=1)
     columns = ", ".join(map(str, frame.columns[:20])) + (", ..." if len(frame.columns) > 20 else "")
-    hint = f"Did you mean {by_lower[near[0]]!r}?" if near else f"It has {columns}."
+    hint = f"Did you mean {by_lower[near[0]]!r}?" if near else f"The columns are {columns}."
     raise ParameterError(f"There is no column {name!r} in {str(path)!r}. {hint}")
 
 
 def without(frame: pd.DataFrame, columns: Iterable[str], path: Path) -> pd.DataFrame:
-    """Return the table without some columns; refuse to drop all of them."""
+    """Return the table without some columns; raise an error if none is left."""
     rest = frame.drop(columns=[column(frame, name, path) for name in columns])
     if rest.shape[1] == 0:
-        raise ParameterError(f"{str(path)!r} has no column left.")
+        raise ParameterError(f"No columns of {str(path)!r} are left to use. Drop fewer columns.")
     return rest
 
 
@@ -90,31 +90,32 @@ def trainable(
 ) -> Trainable:
     """Return the features and the target of a table, the task, and a description of what was inferred.
 
-    Rows without a target are left out, and the description says so. The index keeps the row numbers of the file.
+    Rows without a target are skipped, and the description states their number. The index keeps the row numbers of the
+    file.
     """
     target = column(frame, target, path)
     known = frame[frame[target].notna()]
     y = known[target]
     if y.nunique() < 2:
-        raise ParameterError(f"The column {target!r} of {str(path)!r} must have different values to be predicted.")
-    said = f"{target!r} has {y.nunique()} different values: {task or task_of(y)}."
-    said += "" if task else " If that is wrong, use --task."
+        raise ParameterError(f"The target {target!r} of {str(path)!r} must have at least two distinct values.")
+    said = f"{target!r} has {y.nunique()} distinct values: {task or task_of(y)}."
+    said += "" if task else " Use --task to change this."
     task = task or task_of(y)
     if len(known) < len(frame):
-        said += f" Rows without it are left out: {len(frame) - len(known)} of {len(frame)}."
+        said += f" Rows without a target are skipped: {len(frame) - len(known)} of {len(frame)}."
     if task is Task.regression and y.dtype.kind not in "iuf":
-        raise ParameterError(f"The column {target!r} of {str(path)!r} must have numbers for a regression.")
+        raise ParameterError(f"The target {target!r} of {str(path)!r} must be numeric for a regression.")
     rarest = y.value_counts().index[-1]
     if task is Task.classification and (y == rarest).sum() < rows_a_class:
         raise ParameterError(
-            f"Every class of {target!r} needs at least {rows_a_class} rows. Got {(y == rarest).sum()} of {rarest!r}."
+            f"Every class of {target!r} needs at least {rows_a_class} rows. {rarest!r} has {(y == rarest).sum()}."
         )
     X = as_features(without(known, [target, *drop], path))
     return Trainable(X, y.to_numpy(dtype=np.float64 if task is Task.regression else None), task, said)
 
 
 def task_of(target: pd.Series[Any]) -> Task:
-    """Infer the task from a target: few different integers, and everything that is not a number, are classes.
+    """Infer the task from a target: a few distinct integers, or values that are not numbers, are classes.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def task_of(target: pd.Series[Any]) -> Task:
 
 
 def as_features(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return columns in the form that `make_model` takes: numbers as floats, dates as days, all others as text.
+    """Convert columns to the form that `make_model` expects: numbers to floats, dates to days, all others to text.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def _read_parquet(path: Path) -> Any:
     try:
         return pandas.read_parquet(path).reset_index(drop=True)
     except (OSError, ValueError) as error:
-        raise ParameterError(f"{str(path)!r} cannot be read as parquet: {' '.join(str(error).split())}") from error
+        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(str(error).split())}") from error
 
 
 def _read_csv(path: Path) -> Any:
@@ -183,7 +184,7 @@ def _text_of(path: Path) -> str:
 
 
 def _check_lines(text: str, path: Path) -> None:
-    """Refuse lines that do not fit the header, since pandas pads short lines and renames repeated columns."""
+    """Raise an error for lines that do not match the header, since pandas pads short lines silently."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
     first = 1
@@ -194,10 +195,10 @@ def _check_lines(text: str, path: Path) -> None:
                 _check_header(header, first, path)
             elif fields and len(fields) != len(header):
                 has = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-                raise ParameterError(f"Line {first} of {str(path)!r} has {has}, and the header has {len(header)}.")
+                raise ParameterError(f"Line {first} of {str(path)!r} has {has}, but the header has {len(header)}.")
             first = reader.line_num + 1
     except csv.Error as error:
-        raise ParameterError(f"Line {first} of {str(path)!r} cannot be read: {error}.") from error
+        raise ParameterError(f"Cannot read line {first} of {str(path)!r}: {error}.") from error
     if not header:
         raise ParameterError(f"{str(path)!r} is empty.")
 
@@ -205,7 +206,7 @@ def _check_lines(text: str, path: Path) -> None:
 def _check_header(header: list[str], line: int, path: Path) -> None:
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
-        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has more than one column {twice!r}.")
+        raise ParameterError(f"The header of {str(path)!r}, line {line}, repeats the column {twice!r}.")
     if len(header) == 1:
-        hint = "Fields are separated by commas."
-        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has a single column {header[0]!r}. {hint}")
+        hint = "Separate fields by commas."
+        raise ParameterError(f"The header of {str(path)!r}, line {line}, has a single column {header[0]!r}. {hint}")

@@ -192,24 +192,32 @@ def test_a_pandas_frame_may_have_any_labels(labels):
 
 def test_repeated_labels_in_another_order_are_ambiguous():
     frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
-    with pytest.raises(ParameterError, match=r"same columns as the background. Got repeated labels in another order"):
+    with pytest.raises(
+        ParameterError, match=r"same columns as the background. Got repeated labels in a different order"
+    ):
         as_table("background", frame).like(frame.iloc[:, [2, 0, 1]])
 
 
 def test_repeated_labels_need_names():
     frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
-    with pytest.raises(ParameterError, match=r"'feature_names' parameter of PredictionGame must be given.* 'a' occurs"):
+    with pytest.raises(
+        ParameterError, match=r"'feature_names' parameter of PredictionGame must be given.* 'a' is repeated"
+    ):
         PredictionGame(lambda rows: rows.iloc[:, 0], frame, frame)
 
 
 @pytest.mark.parametrize(
     ("make", "x", "message"),
     [
-        (pandas_frame, {"kind": "z"}, r"known categories, and column 'kind' has \['w', 'v', 'u'\]. Got 'z'"),
-        (pandas_frame, {"rank": "top"}, r"known categories, and column 'rank' has \['lo', 'mid', 'hi'\]. Got 'top'"),
+        (pandas_frame, {"kind": "z"}, r"known categories; those of column 'kind' are \['w', 'v', 'u'\]. Got 'z'"),
+        (
+            pandas_frame,
+            {"rank": "top"},
+            r"known categories; those of column 'rank' are \['lo', 'mid', 'hi'\]. Got 'top'",
+        ),
         (pandas_frame, {"number": "high"}, "column 'number' has float64. Got 'high'"),
         (pandas_frame, {"maybe": "many"}, "column 'maybe' has Int64. Got 'many'"),
-        (polars_frame, {"kind": "z"}, r"known categories, and column 'kind' has \['w', 'v', 'u'\]. Got 'z'"),
+        (polars_frame, {"kind": "z"}, r"known categories; those of column 'kind' are \['w', 'v', 'u'\]. Got 'z'"),
         (polars_frame, {"number": "high"}, "column 'number' has Float64. Got 'high'"),
         (pyarrow_frame, {"number": "high"}, "column 'number' has double. Got 'high'"),
         (pyarrow_frame, {"whole": 2.5}, "column 'whole' has int64. Got 2.5"),

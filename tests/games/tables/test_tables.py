@@ -131,7 +131,7 @@ def test_a_sparse_matrix_stays_sparse_where_it_may_be_one(make):
     table = as_table("X", make(np.eye(3)))
     assert isinstance(table, SparseTable)
     np.testing.assert_array_equal(table.rows(np.array([2])).columns(np.array([0, 2])).data.toarray(), [[0.0, 1.0]])
-    with pytest.raises(ParameterError, match="'X' parameter must be dense: use its toarray"):
+    with pytest.raises(ParameterError, match="'X' parameter must be a dense array: call its method toarray"):
         dense_table("X", make(np.eye(3)))
 
 
