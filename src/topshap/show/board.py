@@ -16,7 +16,7 @@ from topshap.statistics.ties import differ, tied_with
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.typing import Matrix, Players
 
 LEVEL = 0.95
 """The default level of intervals."""

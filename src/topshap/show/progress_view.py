@@ -20,7 +20,7 @@ SHARE = 0.05
 
 
 class ProgressView(ABC):
-    """A display of a race while it runs. Its completion never goes back; it is 1 at the end unless the race is interrupted."""
+    """A display of a race while it runs. Its completion never goes back, and is 1 at the end unless interrupted."""
 
     def __init__(self, race: Race, clock: Callable[[], float] = monotonic) -> None:
         self._race, self._clock = race, clock
