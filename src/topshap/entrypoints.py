@@ -144,14 +144,19 @@ async def aidentify(
     """Find the k players with the highest Shapley values of an async game.
 
     This is `identify` for ``async def`` games, with several calls in flight at a time. The result does not depend on
-    their number. If the run is cancelled, all values that have arrived are in the store.
+    their number.
+
+    If its task is cancelled, as by `asyncio.timeout` or Ctrl-C in `asyncio.run`, it raises the CancelledError and has
+    no result. Calls in flight are cancelled, and no others are made. The values of all calls that have finished are in
+    the `store`, so that the same call continues where this one ended; without a store they are lost. To end a run with
+    a result, pass ``stop=TimeLimit(seconds)`` or a callback that returns True.
 
     Parameters
     ----------
     game
         An async function from a bool array of shape (m, n) to m numbers; m is 1 unless a `topshap.Oracle` around it
         sets a ``batch_size``. For an async function of one coalition, a bool array of shape (n,), use
-        `topshap.games.per_coalition`.
+        `topshap.games.per_coalition`; it is called with one coalition at a time, whatever the ``batch_size``.
     n_players, k
         As in `identify`.
     concurrency

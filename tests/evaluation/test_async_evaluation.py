@@ -120,6 +120,98 @@ def test_cancelling_leaves_the_store_whole_and_nothing_running(tmp_path):
     store.close()
 
 
+class Stuck:
+    """A game of one or several coalitions that no longer answers after 40 values, and counts those it has given."""
+
+    def __init__(self):
+        self.answered = 0
+        self.stuck = asyncio.Event()
+
+    async def worth(self, row):
+        return (await self(row[None]))[0]
+
+    async def __call__(self, rows):
+        if self.answered >= 40:
+            self.stuck.set()
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)
+        self.answered += len(rows)
+        return additive(rows)
+
+    async def one_at_a_time(self, rows):
+        """Refuse several coalitions after the first two values."""
+        if len(rows) > 1 and self.answered >= 2:
+            raise ConnectionError
+        return await self(rows)
+
+
+async def by_cancel(run, stuck):
+    task = asyncio.create_task(run)
+    await stuck.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def by_timeout(run, stuck):
+    async def within_limit():
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+            group.create_task(expire(limit))
+            await run
+
+    async def expire(limit):
+        await stuck.wait()
+        limit.reschedule(asyncio.get_running_loop().time())
+
+    with pytest.raises(TimeoutError):
+        await within_limit()
+
+
+GAMES = {
+    "one": lambda stuck: Oracle(per_coalition(stuck.worth, n_players=N)),
+    "one, in batches": lambda stuck: Oracle(per_coalition(stuck.worth, n_players=N), batch_size=20),
+    "several": lambda stuck: Oracle(stuck, batch_size=5),
+    "several that fail together": lambda stuck: Oracle(stuck.one_at_a_time, batch_size=20, retries=0),
+}
+
+
+@pytest.mark.parametrize("ended", [by_cancel, by_timeout])
+@pytest.mark.parametrize("game", GAMES)
+def test_no_value_is_paid_for_again_after_a_cancellation(tmp_path, game, ended):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    stuck = Stuck()
+    asyncio.run(ended(topshap.aidentify(GAMES[game](stuck), store=store, concurrency=3, **OPTIONS), stuck.stuck))
+    assert stuck.answered >= 40
+    assert store.info().evaluations == stuck.answered
+    rest = Service()
+    top = arun(rest, store=store)
+    assert rest.calls == 80 - stuck.answered
+    assert top.estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
+    store.close()
+
+
+@pytest.mark.parametrize("finishes", [False, True])
+def test_no_call_is_made_after_a_cancellation(tmp_path, finishes):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    calls, waiting = [], asyncio.Event()
+
+    async def stubborn(rows):
+        calls.append(1)
+        if len(calls) == 40:
+            waiting.set()
+            try:
+                await asyncio.sleep(60.0)
+            except asyncio.CancelledError:
+                if not finishes:
+                    raise ConnectionError from None
+        return additive(rows)
+
+    asyncio.run(by_cancel(topshap.aidentify(stubborn, store=store, concurrency=1, **OPTIONS), waiting))
+    assert len(calls) == 40
+    assert store.info().evaluations == 39 + finishes
+    store.close()
+
+
 def test_calls_that_fail_are_made_again():
     calls = []
 

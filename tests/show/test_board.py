@@ -77,15 +77,10 @@ def test_a_leaderboard_of_everyone_has_no_border(found):
 
 
 def test_the_limits_hold_zero_and_every_interval(race):
-    board = Leaderboard.of_race(race, np.arange(8))
+    board = Leaderboard.of(race.result(), np.arange(8))
     low, high = board.limits
     assert low <= 0.0 <= high
     assert all(low <= row.interval[0] <= row.interval[1] <= high for row in board.rows)
-
-
-def test_a_race_that_has_not_started_has_no_leaderboard():
-    with pytest.raises(topshap.RaceError):
-        Leaderboard.of_race(topshap.Race(8, 3), np.arange(8))
 
 
 def test_without_anything_learned_no_player_is_ranked(found):

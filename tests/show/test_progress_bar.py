@@ -22,6 +22,13 @@ def test_the_bar_ends_full_and_shows_the_cost(capsys, ends):
     assert ("sure" in last) == ("epsilon" in ends)
 
 
+def test_the_bar_says_how_the_run_ended(capsys):
+    interrupted = {"callback": lambda race: race.evaluations > 60}
+    for options, ending in (({}, "the budget was spent"), (interrupted, "the race is not over")):
+        topshap.identify(GAME, k=2, budget=300, progress=True, random_state=0, **options)
+        assert ending in capsys.readouterr().err.split("\r")[-1]
+
+
 class HesitantRace:
     """A race that seems further at first than it turns out to be."""
 
@@ -90,7 +97,7 @@ def test_the_bar_shows_the_time_left(capsys):
     with progress_bar(race, clock=clock) as bar:
         clock.now = 60.0
         bar.told()
-    assert "3:00 left" in last_line(capsys)
+        assert "3:00 left" in last_line(capsys)
 
 
 def test_the_time_left_ignores_values_from_a_store(capsys):
@@ -103,8 +110,8 @@ def test_the_time_left_ignores_values_from_a_store(capsys):
         bar.arrived(1, fresh=True)
         clock.now = 11.0
         bar.arrived(9, fresh=True)
-    # 10 evaluations took 10 s; 40 of 100 are left.
-    assert "60 of 100 evaluations, 0:40 left" in last_line(capsys)
+        # 10 evaluations took 10 s; 40 of 100 are left.
+        assert "60 of 100 evaluations, 0:40 left" in last_line(capsys)
 
 
 def test_the_bar_moves_within_a_batch(capsys):

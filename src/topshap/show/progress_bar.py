@@ -38,7 +38,7 @@ def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Itera
         try:
             yield shown
         finally:
-            shown.draw()
+            shown.close()
 
 
 class ProgressBar(ProgressView):
@@ -50,7 +50,7 @@ class ProgressBar(ProgressView):
 
     def _draw(self) -> None:
         self._bar.n = self._completion
-        parts = [self._cost(), self._confidence(), self._time_left(), self._top()]
+        parts = [self._cost(), self._confidence(), self._ending() or self._time_left(), self._top()]
         self._bar.set_postfix_str(", ".join(part for part in parts if part), refresh=False)
         self._bar.refresh()
 

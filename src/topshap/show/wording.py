@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NOTHING_LEARNED = "nothing distinguishes the players yet"
 """The statement in place of a ranking while all estimates are equal and no standard error is known."""
+NOT_OVER = "the race is not over"
+"""The ending of a race that was interrupted."""
 _NAMED = 4
 """The maximum number of players that are listed by name in a sentence."""
 
@@ -109,8 +111,20 @@ def why_it_ended(top: TopK) -> str:
         "time": "the time was up",
         "rule": f"{top.rule} was met",
         "finished": "the algorithm had nothing more to ask",
-        "interrupted": "the race is not over",
+        "interrupted": NOT_OVER,
     }[top.stopped]
+
+
+def how_it_ended(race: Race) -> str:
+    """Return why a race ended, or that it is not over, in a few words.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> how_it_ended(topshap.Race(n_players=8, k=3))
+    'the race is not over'
+    """
+    return why_it_ended(race.result()) if race.done else NOT_OVER
 
 
 def describe_tie(top: TopK) -> str:

@@ -108,6 +108,11 @@ class TimeLimit(Criterion):
     It is checked within a batch, about once a second or every 100 evaluations, whichever is later. The result depends
     on the speed of the machine, even with a fixed seed.
 
+    The limit ends the evaluations. The final estimate from their values is computed after it, and a computation between
+    batches is not interrupted. With ``odd-gp`` and ``odd-gp@k`` both are fits of a Gaussian process, which take seconds
+    after thousands of evaluations: the time grows with the cube of their number, up to 12,000 for ``odd-gp`` and 4000
+    for ``odd-gp@k``. Algorithms that average samples, such as ``cmcs``, take little time.
+
     Examples
     --------
     >>> import topshap
