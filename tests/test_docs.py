@@ -166,6 +166,29 @@ def test_the_table_of_which_algorithm_is_what_auto_chooses():
         assert chosen.name == (name[1] if name else "enumeration"), given
 
 
+def test_the_page_states_the_order_of_enumeration():
+    from topshap.algorithms.enumeration import IDS_PER_ROUND
+
+    text = " ".join((DOCS / "which-algorithm.md").read_text(encoding="utf-8").split())
+    largest = re.search(r"Up to (\d+) players, small coalitions and their complements are evaluated first", text)
+    assert 2 ** int(largest[1]) == IDS_PER_ROUND
+    assert "with more players, all coalitions are evaluated in the order of their ids" in text
+
+
+def test_the_page_about_one_prediction_ranks_by_magnitude():
+    page = DOCS / "how-to" / "explain-a-prediction.md"
+    assert any('rank_by="magnitude"' in text for language, text in blocks(page) if language == "python")
+    for other in [page, DOCS / "next-to-shap.md"]:
+        assert "its negative" not in other.read_text(encoding="utf-8")
+
+
+def test_the_page_about_one_prediction_names_the_output_of_the_tree_explainer():
+    """tests/interop/test_peers.py compares the values."""
+    text = " ".join((DOCS / "how-to" / "explain-a-prediction.md").read_text(encoding="utf-8").split())
+    assert "interventional TreeExplainer for the same output" in text
+    assert "raw scores of boosted classifiers (explain `model.decision_function`)" in text
+
+
 def reference():
     """Return the entries of the reference: the public name, the path it is read from, whether members are shown."""
     text = (DOCS / "reference.md").read_text(encoding="utf-8")

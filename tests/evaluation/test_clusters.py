@@ -97,12 +97,8 @@ def names_the_poison(tmp_path, batch_size):
     store = Store(tmp_path / "run.db", game="poison-v1")
     oracle = Oracle(deadly_game(None, once=False), store=store, batch_size=batch_size)
     rows = np.concatenate([np.tri(10, dtype=bool), ~np.eye(10, dtype=bool)[:9]])
-    start = time.monotonic()
     with pytest.raises(EvaluationError, match=r"\{0, 1\} could not be evaluated: its worker was lost every time"):
         oracle(rows)
-    seconds = time.monotonic() - start
-    print(f"batch_size={batch_size}: the poison coalition was named after {seconds:.1f} s")
-    assert seconds < 60
     assert store.info().evaluations == len(rows) - 1
     store.close()
 
