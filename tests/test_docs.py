@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 HAVE_NOTHING_TO_RUN = {"algorithms.md", "architecture.md", "glossary.md", "reference.md"}
-RUN_ELSEWHERE = {"benchmarks.md"}  # in test_commands, with less of everything
+RUN_ELSEWHERE = {"benchmarks.md"}  # test_commands runs it with smaller settings
 VOCABULARY = {
     "border",
     "call",
@@ -85,7 +85,7 @@ def test_links_lead_to_pages_and_headings_that_exist():
 
 
 def anchors(page):
-    """Return what the headings of a page are called in links."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") for heading in headings}
 
@@ -110,7 +110,7 @@ def test_the_table_of_algorithms_names_every_one():
     assert sorted(named) == sorted(topshap.algorithms.ALGORITHMS)
 
 
-def test_every_algorithm_has_a_source_or_is_our_own():
+def test_every_algorithm_has_a_source_or_is_topshaps_own():
     import topshap
 
     text = (DOCS / "algorithms.md").read_text(encoding="utf-8")
@@ -144,13 +144,13 @@ def test_lines_wrap_at_100_characters_except_tables_commands_and_output():
             assert len(line) <= 100 or line.startswith("|"), f"{page.name}: {line}"
 
 
-def test_the_table_of_which_algorithm_is_what_auto_chooses():
+def test_the_table_of_which_algorithm_agrees_with_auto():
     from topshap.algorithms import choose
     from topshap.algorithms.auto import auto_guarantee
 
     text = (DOCS / "which-algorithm.md").read_text(encoding="utf-8")
     rows = rows_of_table(text, "| you give |")
-    assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # which is not for it to choose
+    assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # enumeration, which choose does not select
     for given, game, runs in rows[1:]:
         stated = re.search(r'guarantee="(\w+)"', given)
         players = re.search(r"up to (\d+)", game)
@@ -212,7 +212,7 @@ def public_modules():
 
 
 def listed_in_reference():
-    """Return every public name that the reference shows, in an entry of its own or as a member of a module."""
+    """Return every public name that the reference shows, in its own entry or as a member of a module."""
     names = set()
     for name, path, with_members in reference():
         value = pydoc.locate(path)

@@ -47,7 +47,7 @@ def test_a_report_is_written(saved, tmp_path):
         ([__file__], "must be a JSON file that TopK.save wrote"),
     ],
 )
-def test_what_cannot_be_shown_is_said(saved, arguments, message):
+def test_errors_say_what_is_wrong(saved, arguments, message):
     result = run(*(argument.format(saved=saved) for argument in arguments))
     assert isinstance(result.exception, topshap.ParameterError)
     with pytest.raises(topshap.ParameterError, match=message):

@@ -1,4 +1,4 @@
-"""Tables from files: read whole, or refused with the line that is wrong."""
+"""Tables from files: read completely, or refused with the number of the invalid line."""
 
 import gzip
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_every_format_gives_the_same_table(tmp_path, houses, name):
     pd.testing.assert_frame_equal(frame, houses, check_dtype=False, check_exact=False)
 
 
-def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_no_trouble(tmp_path):
+def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_read(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b'\xef\xbb\xbfname,x\r\n\r\n"a\nb",1\r\nc,2\r\n')
     frame = read_table(path)
@@ -44,7 +44,7 @@ def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_no_trouble(tmp
         (b"", "is empty"),
     ],
 )
-def test_a_bad_file_says_the_line(tmp_path, content, message):
+def test_the_error_about_a_bad_file_names_the_line(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(topshap.ParameterError, match=message):
@@ -63,9 +63,9 @@ def test_a_bad_file_says_the_line(tmp_path, content, message):
         ("t.parquet", b"a,b\n1,2\n", "Cannot read .* as Parquet"),
         ("t.xlsx", b"", "ends in .csv, .csv.gz, .parquet"),
     ],
-    ids=["cut short", "not zipped", "not parquet", "another kind"],  # the bytes of gzip hold the time
+    ids=["cut short", "not zipped", "not parquet", "another kind"],  # gzip data contain the time
 )
-def test_what_is_no_table_is_refused(tmp_path, name, content, message):
+def test_a_file_that_is_not_a_table_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(topshap.ParameterError, match=message):
         read_table(tmp_path / name)
@@ -73,7 +73,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, content, message):
         read_table(tmp_path / f"other-{name}")
 
 
-def test_a_missing_column_suggests_the_nearest(houses):
+def test_the_error_about_a_missing_column_suggests_the_closest_name(houses):
     path = Path("houses.csv")
     for near, meant in (("Price", "price"), ("rooom", "rooms"), ("CITY", "city")):
         with pytest.raises(topshap.ParameterError, match=f"no column '{near}'.*Did you mean '{meant}'"):
@@ -99,7 +99,7 @@ def test_the_task_is_inferred(values, task):
     assert task_of(pd.Series(values)) is task
 
 
-def test_rows_without_a_target_are_left_out_and_that_is_said(houses):
+def test_rows_without_a_target_are_dropped_with_a_message(houses):
     frame = houses.assign(price=houses["price"].where(houses.index != 3))
     X, y, task, said = trainable(frame, "price", ["id"], None, path=Path("houses.csv"))
     assert len(X) == len(y) == 119
@@ -120,7 +120,7 @@ def test_a_target_that_cannot_be_predicted_is_refused(houses):
             trainable(houses.assign(**changed), target, [], task, path=path, rows_a_class=3)
 
 
-def test_features_are_numbers_with_gaps_or_text():
+def test_features_become_numbers_with_missing_values_or_text():
     frame = pd.DataFrame(
         {
             "when": pd.to_datetime(["1970-01-02", None]),

@@ -1,4 +1,4 @@
-"""The engine's effect and cost; topshap-bench engine prints the figures."""
+"""Workers, stores and memory of the evaluation; ``topshap-bench engine`` prints the figures."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ def test_as_many_calls_are_in_flight_as_there_are_workers(n_jobs):
         with lock:
             in_flight.append(1)
             most.append(len(in_flight))
-        together.wait()  # for as many calls as there are workers; a run without them would never end
+        together.wait()  # waits for as many calls as there are workers
         with lock:
             in_flight.pop()
         return float(row.sum())
@@ -35,7 +35,7 @@ def test_as_many_calls_are_in_flight_as_there_are_workers(n_jobs):
     assert len(most) == 100
 
 
-def test_known_coalitions_are_answered_without_calling_the_game(counted):
+def test_values_of_known_coalitions_are_read_without_calling_the_game(counted):
     game = counted(topshap.games.AdditiveGame(np.arange(6.0)))
     options = {"k": 2, "algorithm": "cmcs", "counting": "calls", "random_state": 0}
     top = topshap.identify(game, budget=5000, **options)

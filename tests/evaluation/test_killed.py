@@ -1,4 +1,4 @@
-"""kill -9 at any moment: the resumed run repeats at most what was in flight, and ends bit-identical."""
+"""kill -9 at any moment: the resumed run repeats only evaluations in flight, and its result is bit-identical."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ print(top.estimates.tobytes().hex(), top.std_errors.tobytes().hex(), top.players
 
 
 def start(folder, n_jobs):
-    # Into a file: workers outlive the process that is killed for some minutes, and would keep a pipe open.
+    # Output goes to a file: workers outlive the killed process by minutes and would keep a pipe open.
     with (folder / "out").open("w") as out:
         command = [sys.executable, "-c", SCRIPT, folder / "run.db", folder / "log", str(n_jobs)]
         process = subprocess.Popen(command, stdout=out, start_new_session=True)
@@ -41,7 +41,7 @@ def start(folder, n_jobs):
 
 
 def clean_up(process):
-    """End the workers that a killed process has left behind."""
+    """End the workers of a killed process."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -57,7 +57,7 @@ def uninterrupted():
 
 
 def killed_and_resumed(folder, moment, n_jobs=1):
-    """Return how many evaluations a run paid for that was killed at this moment and then resumed."""
+    """Return the number of evaluations of a run that was killed at this moment and then resumed."""
     process = start(folder, n_jobs)
     time.sleep(moment)
     process.send_signal(signal.SIGKILL)
@@ -75,18 +75,18 @@ def killed_and_resumed(folder, moment, n_jobs=1):
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.5, 1.1])
-def test_a_killed_run_repeats_only_what_was_in_flight(tmp_path, moment):
+def test_a_killed_run_repeats_only_the_evaluation_in_flight(tmp_path, moment):
     assert killed_and_resumed(tmp_path, moment) <= 150 + 1
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize(("n_jobs", "kills"), [(1, 20), (2, 5)])
-def test_runs_killed_at_random_moments(tmp_path, n_jobs, kills):
+def test_runs_killed_at_random_moments_repeat_few_evaluations(tmp_path, n_jobs, kills):
     repeated = []
     for i, moment in enumerate(np.random.default_rng(0).uniform(0.0, 2.0, size=kills)):
         folder = tmp_path / str(i)
         folder.mkdir()
         repeated.append(killed_and_resumed(folder, moment, n_jobs) - 150)
     print(f"n_jobs={n_jobs}: evaluations repeated after {kills} kills: {repeated}")
-    # Workers outlive the killed process for a moment, with what was already on its way to them.
+    # Workers outlive the killed process for a moment and finish the batches already sent to them.
     assert max(repeated) <= (1 if n_jobs == 1 else 6)

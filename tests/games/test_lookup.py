@@ -21,7 +21,7 @@ def test_a_coalition_has_the_value_at_its_id():
     assert game(np.zeros((0, 4), dtype=bool)).shape == (0,)
 
 
-def test_enumerating_the_game_gives_the_table_back():
+def test_enumerating_the_game_returns_the_table():
     np.testing.assert_array_equal(value_table(TableGame(VALUES)), VALUES)
 
 
@@ -31,7 +31,7 @@ def test_the_exact_values_are_computed_once():
     assert game.shapley_values() is game.shapley_values()
 
 
-def test_nobody_can_change_the_table():
+def test_the_table_is_copied_and_read_only():
     mine = VALUES.copy()
     game = TableGame(mine)
     mine[0] = 99.0
@@ -42,7 +42,7 @@ def test_nobody_can_change_the_table():
 
 
 @pytest.mark.parametrize("names", [None, ("a", "b", "ç", "d e")])
-def test_what_is_saved_is_loaded(tmp_path, names):
+def test_a_saved_game_is_loaded(tmp_path, names):
     for path in (tmp_path / "game.npz", str(tmp_path / "no-suffix")):
         TableGame(VALUES, names).save(path)
         loaded = TableGame.load(path)
@@ -65,7 +65,7 @@ def test_a_pickle_is_never_loaded(tmp_path):
             TableGame.load(tmp_path / name)
 
 
-def test_a_file_that_is_no_archive_is_refused(tmp_path):
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path):
     np.save(tmp_path / "array.npy", VALUES)
     (tmp_path / "empty.npz").write_bytes(b"")
     TableGame(VALUES).save(tmp_path / "cut.npz")
@@ -77,13 +77,13 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path):
         TableGame.load(tmp_path / "nowhere.npz")
 
 
-def test_an_archive_without_values_says_what_it_has(tmp_path):
+def test_the_error_about_an_archive_without_values_lists_its_content(tmp_path):
     np.savez(tmp_path / "other.npz", table=VALUES)
     with pytest.raises(ParameterError, match=r"with the array 'values'.* which contains \['table'\]"):
         TableGame.load(tmp_path / "other.npz")
 
 
-def test_a_table_that_is_none_is_refused():
+def test_an_invalid_table_is_refused():
     with pytest.raises(ParameterError, match="The 'values' parameter of TableGame must be"):
         TableGame([1.0, 2.0, 3.0])
     with pytest.raises(GameError, match=r"inf for \{0\}"):
@@ -97,6 +97,6 @@ def test_names_that_do_not_match_the_players_are_refused(names):
 
 
 @pytest.mark.parametrize("coalitions", [np.zeros((2, 3), bool), np.zeros(4, bool), np.zeros((2, 4), int)])
-def test_what_are_no_coalitions_is_refused(coalitions):
+def test_invalid_coalitions_are_refused(coalitions):
     with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 4\)"):
         TableGame(VALUES)(coalitions)

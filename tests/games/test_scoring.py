@@ -29,7 +29,7 @@ def test_every_unset_random_state_gets_the_seed():
         (RandomForestClassifier(random_state=np.random.RandomState(3)), 7, False),
     ],
 )
-def test_a_game_knows_whether_its_values_are_the_same_every_time(estimator, seed, deterministic):
+def test_an_estimator_is_deterministic_unless_its_random_state_is_unset_or_a_generator(estimator, seed, deterministic):
     assert seeded(estimator, seed)[1] is deterministic
 
 

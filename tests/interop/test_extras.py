@@ -25,7 +25,7 @@ TOP = topshap.identify(GAME, k=2, budget=60, algorithm="cmcs", random_state=0)
         ("skimage", lambda: topshap.games.ImageGame(len, [[1.0]], segments=3), "image"),
     ],
 )
-def test_a_missing_library_is_named_with_its_extra(library, use, extra, monkeypatch):
+def test_the_error_about_a_missing_library_names_its_extra(library, use, extra, monkeypatch):
     for name in list(sys.modules):
         if name.startswith((f"{library}.", "topshap.selector", "topshap.interop.")):
             monkeypatch.delitem(sys.modules, name)
@@ -41,7 +41,7 @@ def test_importing_topshap_imports_no_extra():
     assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "tqdm", "matplotlib"} & set(run.stdout.split())
 
 
-def test_importing_topshap_waits_for_no_part_of_scipy():
+def test_importing_topshap_does_not_import_the_slow_parts_of_scipy():
     code = "import sys, topshap; print(*{name for name in sys.modules if name.startswith('scipy.')})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.special"} & set(run.stdout.split())

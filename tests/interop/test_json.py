@@ -1,4 +1,4 @@
-"""Saved results: loaded to the last bit, and other files are refused."""
+"""Saved results are loaded bit-identically, and other files are refused."""
 
 import dataclasses
 import json
@@ -37,7 +37,7 @@ def assert_same(one, other):
         {"budget": 5, "algorithm": "approshapley"},
     ],
 )
-def test_what_is_saved_is_loaded_to_the_last_bit(estimated, tmp_path, options):
+def test_a_saved_result_is_loaded_bit_identically(estimated, tmp_path, options):
     top = estimated(**options)
     top.save(tmp_path / "top.json")
     loaded = topshap.load(tmp_path / "top.json")
@@ -48,7 +48,7 @@ def test_what_is_saved_is_loaded_to_the_last_bit(estimated, tmp_path, options):
 
 
 @given(numbers=st.lists(st.floats(), min_size=1, max_size=5))
-def test_any_number_survives(estimated, tmp_path_factory, numbers):
+def test_any_number_is_loaded_as_it_was_saved(estimated, tmp_path_factory, numbers):
     path = tmp_path_factory.mktemp("results") / "top.json"
     top = dataclasses.replace(
         estimated(), players=np.array([0]), estimates=np.array(numbers), std_errors=np.array(numbers), covariance=None

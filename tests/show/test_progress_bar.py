@@ -1,4 +1,4 @@
-"""The progress bar: it ends full, never goes back, and says what it needs."""
+"""The progress bar: it ends full and never goes back, and a missing tqdm is an error."""
 
 import sys
 
@@ -17,7 +17,7 @@ def test_the_bar_ends_full_and_shows_the_cost(capsys, ends):
     assert "100%" in last
     spent = f"{top.evaluations}" if top.budget is None else f"{top.evaluations} of {top.budget}"
     assert f"{spent} evaluations" in last
-    learned = "stop" not in ends  # the time is up after the two ends, which distinguish nobody
+    learned = "stop" not in ends  # the time ends after the empty and the grand coalition, which distinguish no players
     assert (f"top: {' '.join(top.names)}" in last) == learned
     assert ("sure" in last) == ("epsilon" in ends)
 
@@ -30,7 +30,7 @@ def test_the_bar_says_how_the_run_ended(capsys):
 
 
 class HesitantRace:
-    """A race that seems further at first than it turns out to be."""
+    """A race whose completion decreases."""
 
     evaluations = spent = 7
     rule = budget = None
@@ -50,7 +50,7 @@ class HesitantRace:
 
 
 class Clock:
-    """A clock that stands still until somebody moves it."""
+    """A clock that a test moves."""
 
     def __init__(self):
         self.now = 0.0
@@ -66,7 +66,7 @@ def last_line(capsys):
 def test_the_bar_names_no_top_before_anything_distinguishes_the_players(capsys):
     race = topshap.Race(12, 2, budget=100, random_state=0)
     with progress_bar(race, clock=Clock()) as bar:
-        race.tell(GAME(race.ask()))  # the values of nobody and of everyone
+        race.tell(GAME(race.ask()))  # the values of the empty and the grand coalition
         bar.draw()
         assert "top:" not in last_line(capsys)
         race.tell(GAME(race.ask()))
@@ -89,7 +89,7 @@ def test_the_drawing_rate_of_the_bar_is_limited(capsys):
         for _ in range(1000):
             bar.told()
         assert race.steps == [0.5, 0.6]
-    assert race.steps == [0.6]  # once in the end
+    assert race.steps == [0.6]  # once at the end
 
 
 def test_the_bar_shows_the_time_left(capsys):

@@ -1,4 +1,4 @@
-"""The report is one small file with everything in it, and nothing that users write becomes HTML."""
+"""The report is one small self-contained file, and names and titles are escaped."""
 
 import json
 import re
@@ -17,7 +17,7 @@ VOID = {"meta", "link", "input"}
 
 
 class Page(HTMLParser):
-    """What a browser would see: elements in balance, and the text of some of them."""
+    """A parser that checks that elements are balanced and collects the text of some."""
 
     def __init__(self, text):
         super().__init__()
@@ -56,7 +56,7 @@ def data_of(page_text):
         (3000, {"k": 5, "budget": 8000}, 200_000),
     ],
 )
-def test_the_file_is_small_and_stands_alone(tmp_path, found, n, options, limit):
+def test_the_file_is_small_and_self_contained(tmp_path, found, n, options, limit):
     found(n=n, **options).to_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(text.encode()) < limit
@@ -128,7 +128,7 @@ def test_the_page_says_how_many_players_the_race_and_the_pairs_show(found):
         assert f"for {words} around the border" in written
 
 
-def test_without_anything_learned_the_page_ranks_nobody(found):
+def test_without_anything_learned_the_page_ranks_no_player(found):
     text = render(found(n=20, k=3, budget=2))
     written = " ".join(Page(text).text)
     assert "No ranking: nothing distinguishes the players yet." in written

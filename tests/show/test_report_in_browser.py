@@ -14,7 +14,7 @@ RACE = {"n": 14, "k": 4, "budget": 2000, "algorithm": "greedy-cmcs"}
 
 
 class Window:
-    """A report in a browser window of some width, in dark or light."""
+    """A report in a browser window of a given width, in dark or light mode."""
 
     def __init__(self, driver, path, *, width, dark, still):
         self.driver = driver

@@ -1,4 +1,4 @@
-"""The live leaderboard: it follows the race, takes little time, and is a plain bar where there is no terminal."""
+"""The live leaderboard: it follows the race, is drawn at a limited rate, and is a plain bar without a terminal."""
 
 import io
 import re
@@ -17,7 +17,7 @@ WEIGHTS = np.linspace(3.0, -0.5, 12)
 
 
 class Clock:
-    """A clock that moves only when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self):
         self.now = 0.0
@@ -37,7 +37,7 @@ def last_frame(console):
 
 
 def run(console, *, seconds=0.2, n=12, k=3, names=None, **terms):
-    """Run a race in which every batch takes some seconds, and return it with what was drawn, one text a frame."""
+    """Run a race in which every batch takes some seconds, and return it with the drawn frames as texts."""
     clock = Clock()
     race = topshap.Race(n, k, algorithm="greedy-cmcs", player_names=names, random_state=0, **terms or {"budget": 300})
     weights = np.linspace(3.0, -0.5, n)
@@ -87,7 +87,7 @@ def test_names_are_shown_literally_without_control_characters():
     assert "�[2J" in frames[-1]
 
 
-def test_values_that_arrive_one_by_one_count_at_once():
+def test_values_count_as_soon_as_they_arrive():
     console, clock = terminal(), Clock()
     race = topshap.Race(12, 3, budget=800, random_state=0)
     with live_leaderboard(race, console=console, clock=clock) as shown:
@@ -103,7 +103,7 @@ def test_the_speed_ignores_values_from_a_store():
     with live_leaderboard(topshap.Race(12, 3, budget=800, random_state=0), console=console, clock=clock) as shown:
         shown.arrived(400, fresh=False)
         clock.now += 1.0
-        shown.arrived(0)  # the first fresh value is waited for from here on
+        shown.arrived(0)  # the first new value is evaluated from here on
         clock.now += 10.0
         shown.arrived(20)
     assert "after 420 of 800 evaluations · 2/s" in console.file.getvalue()
@@ -194,7 +194,7 @@ def test_a_terminal_without_unicode_gets_plain_characters():
     assert "●" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_without_a_terminal_it_is_the_plain_bar(capsys):
+def test_without_a_terminal_a_plain_bar_is_shown(capsys):
     race = topshap.Race(12, 3, budget=200, random_state=0)
     with live_leaderboard(race):
         pass

@@ -26,7 +26,7 @@ def bound(name: str) -> Any:
 
     Examples
     --------
-    >>> import topshap
+    >>> from topshap.core.bindings import bound
     >>> bound("make_algorithm")("cmcs")
     CMCS()
     """
