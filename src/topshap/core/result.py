@@ -235,7 +235,8 @@ class TopK:
         pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
         low, high = self.interval().T
         columns = {
-            "player": [self.name_of(i) for i in range(self.n_players)],
+            # as objects: strings of pandas cannot hold every name
+            "player": pandas.Series([self.name_of(i) for i in range(self.n_players)], dtype=object),
             "estimate": self.estimates,
             "std_error": self.std_errors,
             "low": low,

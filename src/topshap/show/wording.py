@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.core.printable import printable
 from topshap.show.board import has_learned, tied_at_border
 from topshap.show.labels import name_of, shorten
 from topshap.statistics.ranking import comparison, order_phrase
@@ -107,7 +108,7 @@ def why_it_ended(top: TopK) -> str:
         "budget": "the budget was spent",
         "confident": f"stopped by itself at epsilon={top.epsilon}, delta={top.delta}",
         "time": "the time was up",
-        "rule": f"{top.rule} was met",
+        "rule": f"{'a stopping rule' if top.rule is None else printable(top.rule)} was met",
         "finished": "the algorithm had nothing more to ask",
         "interrupted": "the race is not over",
     }[top.stopped]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     import os
 
     from topshap.core.result import TopK
+
+
+_ESCAPED = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""Characters that are escaped in JSON: those with a meaning in HTML, and control characters."""
 
 
 @front_door
@@ -76,11 +81,9 @@ def _part(name: str) -> str:
 
 
 def _as_json(data: object) -> str:
-    """Return JSON for a script element: no character in it can end the element or the line."""
+    """Return JSON for a script element: no character in it can end the element or the line, or is invisible."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return _ESCAPED.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 
 
 def _clean(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
 from topshap.show.numbers import percent
@@ -66,7 +67,7 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     if top.value_range is not None:
         yield "Range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
     yield "Task", question(top)
-    yield "Algorithm", top.algorithm
+    yield "Algorithm", printable(top.algorithm)
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
     yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} calls"
@@ -74,7 +75,7 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Tolerance", f"epsilon = {top.epsilon:g}, delta = {top.delta:g}, guarantee: {top.guarantee}"
     yield "Why it stopped", why_it_ended(top)
     if top.rule is not None:
-        yield "Custom stopping rule", top.rule
+        yield "Custom stopping rule", printable(top.rule)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())
 
 
