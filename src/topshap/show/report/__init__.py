@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -16,7 +18,7 @@ import numpy as np
 
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
-from topshap.show.report.content import content, facts, pairwise_table, race_note, what_it_means
+from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
 from topshap.show.wording import board_note, pairwise_note, question
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     data = content(top, versions(), title=title, game=game)
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
+    style, script = styles() + _part("report.css") + pairwise_styles(), _part("report.js")
     page = Template(_part("report.html")).substitute(
+        policy=_policy(style, script),
         title=escape(title or question(top).capitalize()),
         headline=escape(top.headline),
         board=html_leaderboard(top),
@@ -60,9 +64,9 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         facts=terms,
         promise=escape(top.promise),
         meaning=meaning,
-        styles=styles() + _part("report.css"),
+        styles=style,
         data=_as_json(data),
-        script=_part("report.js"),
+        script=script,
     )
     return _clean(page)
 
@@ -74,6 +78,19 @@ def versions() -> dict[str, str]:
     except PackageNotFoundError:  # imported from a directory without being installed
         own = "not installed"
     return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy: nothing is loaded, and only this style sheet and this script are used."""
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    """Return the hash of an inline style sheet or script, as a content security policy states it."""
+    return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _part(name: str) -> str:

@@ -120,28 +120,38 @@ def pairwise_table(top: TopK) -> str:
     names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
     ahead = probability_ahead(top, players)
     head = "".join(
-        f'<th scope="col"{_border(rank, top)}><span><bdi>{name}</bdi></span></th>'
+        f'<th scope="col"{_class(_edge(rank, top))}><span><bdi>{name}</bdi></span></th>'
         for rank, name in zip(ranks, names, strict=True)
     )
     rows = [
-        f'<tr{_border(rank, top)}><th scope="row"><bdi>{name}</bdi></th>'
-        + "".join(_cell(float(p), rank == other, _border(other, top), top) for other, p in zip(ranks, row, strict=True))
+        f'<tr{_class(_edge(rank, top))}><th scope="row"><bdi>{name}</bdi></th>'
+        + "".join(_cell(float(p), rank == other, _edge(other, top), top) for other, p in zip(ranks, row, strict=True))
         + "</tr>"
         for rank, name, row in zip(ranks, names, ahead, strict=True)
     ]
     return f'<table class="pairs"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _cell(p: float, same: bool, border: str, top: TopK) -> str:
+def pairwise_styles() -> str:
+    """Return the style sheet with the shade of each probability, in percent."""
+    return "".join(f".pairs .p{p} {{ --p: {p / 100:g}; }}\n" for p in range(101))
+
+
+def _cell(p: float, same: bool, edge: str, top: TopK) -> str:
     if same:
-        return f'<td{border} style="--p:.5"></td>'
+        return f"<td{_class('p50', edge)}></td>"
     text = f"{100 * p:.0f}" if top.stopped == "exact" else escape(percent(p).removesuffix("%"))
-    dark = ' data-dark=""' if p > 0.7 else ""
-    return f'<td{border}{dark} style="--p:{p:.2f}">{text}</td>'
+    return f"<td{_class(f'p{100 * p:.0f}', 'dark' if p > 0.7 else '', edge)}>{text}</td>"
 
 
-def _border(rank: int, top: TopK) -> str:
-    return ' class="edge"' if rank == top.k - 1 < top.n_players - 1 else ""
+def _edge(rank: int, top: TopK) -> str:
+    """Return the class of the last row or column inside the top k; empty for all others."""
+    return "edge" if rank == top.k - 1 < top.n_players - 1 else ""
+
+
+def _class(*names: str) -> str:
+    """Return the attribute of an element with these classes; empty if there are none."""
+    return f' class="{" ".join(filter(None, names))}"' if any(names) else ""
 
 
 def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:
