@@ -115,13 +115,14 @@ def test_the_progress_bar_escapes_names(capsys):
 
 
 def test_the_live_leaderboard_escapes_names():
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=40, color_system=None)
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=100, height=40, color_system=None)
     race = topshap.Race(len(NAMES), 3, algorithm="cmcs", player_names=NAMES, random_state=0, budget=200)
     with live_leaderboard(race, console=console) as shown:
         while not race.done:
             race.tell(GAME(race.ask()))
             shown.told()
-    drawn = console.file.getvalue()
+    drawn = output.getvalue()
     assert all(name in drawn for name in [*SHOWN, "[b]"])
     assert "\x1b[2J" not in drawn
     assert_safe(drawn, of_terminal="\x1b\r")
