@@ -1,4 +1,4 @@
-"""Text from elsewhere, such as the names of players, made safe to print."""
+"""Untrusted text, such as the names of players, escaped for printing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    r"""Return a text with its control characters escaped, so that it stays on its line and cannot move the cursor.
+    r"""Return a text with its control characters escaped, so that it stays on one line and cannot move the cursor.
 
-    These are line breaks, terminal escapes, and marks that change the direction of text. Every space becomes an
-    ordinary one.
+    Control characters are line breaks, terminal escapes and marks that change the direction of text. Other kinds of
+    spaces are replaced by ordinary ones.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Results as JSON files: readable by any program, with a version, and exact to the last bit.
 
-A file holds the fields of `TopK`. It is checked as a whole when it is read, since it may come from anywhere.
+A file holds the fields of `TopK`. Since it may come from an untrusted source, all of it is checked when it is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def save(top: TopK, path: str | os.PathLike[str]) -> None:
 
 
 def as_text(top: TopK) -> str:
-    """Return a result as JSON, with numbers that JSON does not have as text ("nan", "inf")."""
+    """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
 
 
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> TopK:
 
 
 def _parse(path: Path) -> Any:
-    """Return the content of a JSON file; refuse what is not JSON, and what would be read in more than one way."""
+    """Return the content of a JSON file; reject invalid JSON, duplicate names and files that are too large."""
     data = bytearray()
     with path.open("rb") as file:
         while chunk := file.read(2**20):
@@ -88,12 +88,12 @@ def _parse(path: Path) -> Any:
         raise
     except UnicodeDecodeError as error:
         raise FieldError(f"it is not encoded as UTF-8 at byte {error.start}") from None
-    except ValueError as error:  # of the syntax, or of an int with thousands of digits
+    except ValueError as error:  # invalid syntax, or an int with thousands of digits
         raise FieldError(f"it is not valid JSON ({error})") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of a JSON file, whose names must all be different."""
+    """Return an object of a JSON file; reject duplicate names."""
     content = dict(pairs)
     if len(content) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
@@ -117,7 +117,7 @@ def _without_header(content: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as the lists, numbers and texts that JSON has."""
+    """Return a value as lists, numbers and strings, for JSON."""
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray | np.generic):

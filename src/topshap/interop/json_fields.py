@@ -1,4 +1,4 @@
-"""The fields of a saved result: one table that states for each of them what it must be and how it is read."""
+"""The fields of a saved result: a table of the condition that each field must meet and the function that reads it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FieldError(ValueError):
 
 @dataclass(frozen=True)
 class Field:
-    """A field: what it must be, in words, and the function that reads it.
+    """A field: its condition, in words, and the function that reads it.
 
     The function takes the value from the file and the number of players. It raises a ValueError, TypeError or
     OverflowError if the value is invalid.
@@ -81,7 +81,7 @@ def _read_fields(kind: Any, table: Mapping[str, Field], content: Mapping[str, An
         if wrong:
             several = f"the fields {_quoted(wrong)} are" if len(wrong) > 1 else f"the field {_quoted(wrong)} is"
             raise FieldError(f"{several} {what}")
-    in_order = sorted(content, key=lambda name: name != "estimates")  # they tell how many players there are
+    in_order = sorted(content, key=lambda name: name != "estimates")  # they give the number of players
     return kind(**{name: _read(within + name, table[name], content[name], n) for name in in_order})
 
 
@@ -90,7 +90,7 @@ def _read(name: str, field: Field, value: Any, n: int) -> Any:
         return None
     try:
         return field.read(value, n)
-    except FieldError:  # of a field within this one
+    except FieldError:  # from a field within this one
         raise
     except (ValueError, TypeError, OverflowError):
         _refuse(name, field, value, n)
@@ -115,7 +115,7 @@ def _is_list_of(value: Any, kinds: set[type]) -> bool:
     return isinstance(value, list) and set(map(type, value)) <= kinds
 
 
-def _a(kind: type) -> Callable[[Any, int], Any]:
+def _instance_of(kind: type) -> Callable[[Any, int], Any]:
     """Return the reader of a value of this type."""
 
     def read(value: Any, _: int) -> Any:
@@ -179,7 +179,7 @@ def _rising(value: Any, _: int) -> Players:
 
 
 def _numbers(value: Any, n: int) -> Values:
-    """Return n numbers; the text "nan" stands for an unknown one."""
+    """Return n numbers; the string "nan" stands for an unknown one."""
     _require(isinstance(value, list) and len(value) == n > 0)
     if not _is_list_of(value, {int, float}):
         _require(all(type(each) in (int, float) or each == "nan" for each in value))
@@ -225,7 +225,7 @@ def _is_covariance(top: TopK) -> bool:
         return False
     shared = covariance[np.ix_(known, known)]
     rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(top.estimates).max()) ** 2)
-    symmetric = (np.abs(shared - shared.T) <= rounding).all()  # not so of nan
+    symmetric = (np.abs(shared - shared.T) <= rounding).all()  # False for nan
     return bool(symmetric and (np.diag(shared) >= -rounding).all())
 
 
@@ -236,36 +236,36 @@ def _has_one_length(top: TopK) -> bool:
 
 _COUNT = Field("an int of at least 0", _whole)
 _COUNT_OR_NULL = Field(_COUNT.must_be, _whole, or_null=True)
-_TEXT = Field("a text", _a(str))
+_STRING = Field("a string", _instance_of(str))
 _NUMBER = Field(f"a number in [-{LARGEST:g}, {LARGEST:g}]", _real)
 
 RESULT: dict[str, Field] = {
-    "players": Field("a list of different ints from 0 to below {n}, the number of players", _indices),
+    "players": Field("a list of distinct ints from 0 to below {n}, the number of players", _indices),
     "estimates": Field("a list of finite numbers", _known),
     "std_errors": Field('a list of {n} numbers of at least 0, or "nan"', _errors),
     "covariance": Field("{n} lists of {n} numbers", _rows_of(_numbers), or_null=True),
-    "player_names": Field("a list of {n} different texts", _names, or_null=True),
+    "player_names": Field("a list of {n} distinct strings", _names, or_null=True),
     "evaluations": _COUNT,
     "calls": _COUNT,
     "budget": _COUNT_OR_NULL,
     "epsilon": Field("a finite number of at least 0", _at_least_0, or_null=True),
     "delta": Field("a number between 0 and 1, both excluded", _between_0_and_1, or_null=True),
     "stopped": _one_of(get_args(Stopped)),
-    "algorithm": _TEXT,
+    "algorithm": _STRING,
     "counting": _one_of(get_args(Counting)),
     "empty": _NUMBER,
     "grand": _NUMBER,
-    "deterministic": Field("true or false", _a(bool)),
+    "deterministic": Field("true or false", _instance_of(bool)),
     "guarantee": replace(_one_of(GUARANTEES), or_null=True),
     "value_range": Field("a list of two finite numbers, the lower one first", _low_and_high, or_null=True),
-    "rule": Field(_TEXT.must_be, _TEXT.read, or_null=True),
+    "rule": Field(_STRING.must_be, _STRING.read, or_null=True),
     "history": Field("an object", _history, or_null=True),
     "random_state": _COUNT_OR_NULL,
     "rank_by": _one_of(RANK_BY),
 }
 """The fields of `TopK`."""
 HISTORY: dict[str, Field] = {
-    "evaluations": Field("a list of rising ints of at least 0", _rising),
+    "evaluations": Field("a list of increasing ints of at least 0", _rising),
     "estimates": Field("lists of {n} finite numbers", _rows_of(_known)),
     "std_errors": Field('lists of {n} numbers of at least 0, or "nan"', _rows_of(_errors)),
 }
@@ -284,4 +284,4 @@ TOGETHER: list[tuple[str, str, Callable[[TopK], bool]]] = [
     ),
     ("history", "lists of the same length", _has_one_length),
 ]
-"""Fields that depend on others: what they must be, and whether a result fulfils it."""
+"""Conditions across fields: the field to name, its condition in words, and the check."""

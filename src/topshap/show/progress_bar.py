@@ -42,7 +42,7 @@ def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Itera
 
 
 class ProgressBar(ProgressView):
-    """A bar with the cost so far, the confidence of a race that waits for it, the time left and the current top k."""
+    """A bar with the cost so far, the confidence if the race stops by it, the time left and the current top k."""
 
     def __init__(self, race: Race, bar: Any, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(race, clock)

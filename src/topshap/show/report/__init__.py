@@ -98,7 +98,7 @@ def _part(name: str) -> str:
 
 
 def _as_json(data: object) -> str:
-    """Return JSON for a script element: no character in it can end the element or the line, or is invisible."""
+    """Return JSON for a script element; escape characters that could end the element or the line, or are invisible."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _ESCAPED.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 

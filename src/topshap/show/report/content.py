@@ -34,11 +34,9 @@ PAIRED = 12
 
 
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
-    """Return the data as plain lists and numbers of six digits, with None for unknown numbers."""
+    """Return the data as plain lists and numbers with six significant digits; unknown numbers are None."""
     ranks = np.arange(min(top.n_players, LISTED))
-    players = (
-        top.ranking[ranks] if has_learned(top) else ranks
-    )  # in the order of the game as long as a ranking is arbitrary
+    players = top.ranking[ranks] if has_learned(top) else ranks  # an arbitrary ranking is not shown
     names, cut = _names(top, players)
     return {
         "format": "topshap.report",
@@ -59,7 +57,7 @@ def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str
 
 
 def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yield what was run, as terms and their descriptions."""
+    """Yield the settings and the cost of the run, as terms and descriptions."""
     if run["game"] is not None:
         yield "Game", run["game"]
     vary = "" if top.deterministic else "; values vary from call to call"
