@@ -122,7 +122,7 @@ def why_it_ended(top: TopK) -> str:
 def describe_tie(top: TopK) -> str:
     """Return which players tie at the border, in words; empty if there are none.
 
-    If the values of these players are known to be close, the words say how close: any choice is right up to that.
+    If the 95% intervals of their differences are narrow, the words give the half-width: any choice is right up to it.
 
     Examples
     --------
