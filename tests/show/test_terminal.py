@@ -84,7 +84,7 @@ def test_names_are_shown_literally_without_control_characters():
     names = ["[bold red]", "\x1b[2J", *(f"p{i}" for i in range(10))]
     _, frames = run(terminal(), names=names)
     assert "[bold red]" in frames[-1]
-    assert "�[2J" in frames[-1]
+    assert r"\x1b[2J" in frames[-1]
 
 
 def test_values_count_as_soon_as_they_arrive():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import topshap
 from topshap.core.errors import TopshapError
+from topshap.core.printable import printable_lines
 
 if TYPE_CHECKING:
     import typer
@@ -63,5 +64,5 @@ def main() -> None:
     try:
         build(next(iter(sys.argv[1:]), None))()
     except (TopshapError, ImportError, OSError) as error:
-        sys.stderr.write(f"Error: {error}\n")
+        sys.stderr.write(f"Error: {printable_lines(str(error))}\n")
         sys.exit(1)

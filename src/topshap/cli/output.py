@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable_lines
 from topshap.interop.json import as_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class ResultWriter:
 
     def say(self, text: str) -> None:
         """Print a message to standard output, or to standard error if the result is printed as JSON."""
-        typer.echo(text, err=self.as_json)
+        typer.echo(printable_lines(text), err=self.as_json)
 
     def run(self, race: Callable[[], TopK]) -> TopK:
         """Return the result of a race; exit if it is interrupted before it has a result."""

@@ -8,6 +8,7 @@ import typer
 
 from topshap.cli.output import check_writable
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable
 from topshap.evaluation.store.export import export
 from topshap.evaluation.store.store import Store
 
@@ -40,7 +41,7 @@ def info(path: Path = typer.Argument(help="The file of the store.")) -> None:
         "bytes": about.size,
     }
     for name, value in lines.items():
-        typer.echo(f"{name:<12}{value}")
+        typer.echo(f"{name:<12}{printable(str(value))}")
 
 
 @store_app.command("check")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,7 +194,7 @@ def names_of(coalition: Coalition, player_names: tuple[str, ...] | None = None, 
     '{age, bmi}'
     """
     members = np.flatnonzero(coalition)
-    shown = [str(i) if player_names is None else player_names[i] for i in members[:at_most]]
+    shown = [str(i) if player_names is None else printable(player_names[i]) for i in members[:at_most]]
     more = [f"... {len(members) - at_most} more"] if len(members) > at_most else []
     return "{" + ", ".join(shown + more) + "}"
 

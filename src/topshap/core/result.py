@@ -14,7 +14,7 @@ from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
 from topshap.statistics.ties import differ, tied_with
-from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
+from topshap.statistics.top_k_probability import TopKProbabilities, top_k_probabilities
 
 if TYPE_CHECKING:
     import os
@@ -180,14 +180,18 @@ class TopK:
         """The estimated probability that these are the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return 1.0
-        return probability_of_set(self.players, self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return self._probabilities.of_set
 
     @cached_property
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
-        return probability_in_top_k(self.k, self.estimates, self.std_errors, self.covariance, self.rank_by)
+        return self._probabilities.of_player
+
+    @cached_property
+    def _probabilities(self) -> TopKProbabilities:
+        return top_k_probabilities(self.players, self.estimates, self.std_errors, self.covariance, self.rank_by)
 
     @cached_property
     def tied(self) -> Players:
@@ -237,7 +241,8 @@ class TopK:
         pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
         low, high = self.interval().T
         columns = {
-            "player": [self.name_of(i) for i in range(self.n_players)],
+            # as objects: strings of pandas cannot hold every name
+            "player": pandas.Series([self.name_of(i) for i in range(self.n_players)], dtype=object),
             "estimate": self.estimates,
             "std_error": self.std_errors,
             "low": low,

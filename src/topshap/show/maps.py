@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.extras import import_extra
+from topshap.core.printable import printable
 from topshap.core.validation import front_door, refuse
 from topshap.show.board import has_learned, tied_at_border
 from topshap.show.labels import name_of
@@ -193,7 +194,8 @@ def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text
         shade = [1.0 - strength * (1.0 - channel) for channel in _rgb(INSIDE)]
         style = {"color": "white" if strength > 0.55 else INK, "fontweight": "bold"}
         style["bbox"] = {"boxstyle": "round,pad=0.15", "facecolor": shade, "edgecolor": INSIDE}
-    return ax.text(0.0, 0.0, " ".join(text.split()), va="baseline", fontsize=fontsize, parse_math=False, **style)
+    line = printable(" ".join(text.split()))
+    return ax.text(0.0, 0.0, line, va="baseline", fontsize=fontsize, parse_math=False, **style)
 
 
 def _mark_above(ax: Axes, mark: str, fontsize: float) -> Text | None:

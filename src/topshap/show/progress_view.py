@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN = 0.1
 """The minimum time between two drawings."""
 SHARE = 0.05
-"""The maximum share of the run time that drawing takes: to compute the confidence of a race may be slow."""
+"""The maximum share of the run time that drawing takes: computing the confidence of a race may be slow."""
 
 
 class ProgressView(ABC):
@@ -33,7 +33,7 @@ class ProgressView(ABC):
 
     def arrived(self, values: int, fresh: bool = True) -> None:
         """Count values that have arrived while the race waits for its batch; those from a store are not `fresh`."""
-        if fresh and self._at_start is None:  # only fresh values tell how long the rest takes
+        if fresh and self._at_start is None:  # the speed is measured on fresh values only
             self._started, self._at_start = self._clock(), (self._spent(), self._completed())
         self._arrived += values
         self._draw_if_due()
