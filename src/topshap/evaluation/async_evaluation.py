@@ -12,12 +12,14 @@ from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
-from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.pending_batch import PendingBatch, waits
 from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from numpy.typing import NDArray
 
     from topshap.core.typing import Coalitions, Game, Values
     from topshap.evaluation.call import CallPolicy
@@ -36,9 +38,9 @@ async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurr
     session.batch = batch = PendingBatch(session, coalitions)
     if len(batch.missing):
         try:
-            await _gather(batch, coroutine_of(game), session, concurrency)
+            await _evaluate(batch, coroutine_of(game), session, concurrency)
         finally:
-            batch.store_arrived()
+            batch.close()
     values = batch.values_or_raise()
     session.batch = None
     return values
@@ -75,12 +77,29 @@ async def _awaited(answer: Any, game: Any) -> Any:
     return await answer
 
 
-async def _gather(batch: PendingBatch, call: AsyncCall, session: Session, concurrency: int) -> None:
-    """Make calls until every missing coalition has a result."""
-    coalitions, options = batch.missing, session.options
+async def _evaluate(batch: PendingBatch, call: AsyncCall, session: Session, concurrency: int) -> None:
+    """Make calls until every missing coalition has a result, or has got its value from another process."""
+    rows = np.arange(len(batch.missing))
+    while len(rows):
+        await _gather(batch, rows, call, session, concurrency)
+        rows = batch.deferred()
+        for seconds in waits():
+            if len(rows) == 0 or batch.is_one_free(rows):
+                break
+            await asyncio.sleep(seconds)
+            rows = batch.unknown(rows)
+            batch.look()
+
+
+async def _gather(
+    batch: PendingBatch, rows: NDArray[np.intp], call: AsyncCall, session: Session, concurrency: int
+) -> None:
+    """Make calls until these missing coalitions have a result, except for those that other processes evaluate."""
+    options = session.options
     parts = iter(
         split_batch(
-            *coalitions.shape,
+            len(rows),
+            batch.missing.shape[1],
             workers=1,
             batch_size=options.batch_size or 1,
             max_batch_bytes=options.max_batch_bytes,
@@ -88,12 +107,14 @@ async def _gather(batch: PendingBatch, call: AsyncCall, session: Session, concur
     )
 
     async def work() -> None:
-        for rows in parts:  # shared: each part goes to the next free task
-            batch.take(rows, await _result(call, coalitions[rows], batch.policy()))
+        for part in parts:  # shared: each part goes to the next free task
+            claimed = batch.claim(rows[part])
+            if len(claimed):
+                batch.take(claimed, await _result(call, batch.missing[claimed], batch.policy()))
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(coalitions))):
+            for _ in range(min(concurrency, len(rows))):
                 group.create_task(work())
     except BaseExceptionGroup as several:  # not an error of the game: those are part of a result
         raise several.exceptions[0] from None

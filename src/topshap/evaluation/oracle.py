@@ -174,11 +174,11 @@ class Oracle:
     @contextmanager
     def run(self, n_players: int, player_names: tuple[str, ...] | None = None) -> Iterator[Session]:
         """Yield a session that evaluates the coalitions of one run, and close the store afterwards."""
+        session = self._new_session(n_players, self.player_names if player_names is None else player_names)
         try:
-            yield self._new_session(n_players, self.player_names if player_names is None else player_names)
+            yield session
         finally:
-            if self.options.store is not None:
-                self.options.store.close()
+            session.close()
 
     def with_options(self, **changes: Any) -> Oracle:
         """Return an oracle of the same game with some options changed.

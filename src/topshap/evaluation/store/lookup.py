@@ -1,4 +1,4 @@
-"""Looking up coalitions in the store of one run."""
+"""The store as one run uses it: known values are looked up, and new ones leased, evaluated and added."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap.evaluation.store.leases import Leases
 from topshap.evaluation.store.store import pack
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
     from topshap.evaluation.store.identity import Identity
     from topshap.evaluation.store.store import Store
+
+_FEW = 4
+"""Up to this many coalitions are leased one by one, so that other processes need not wait for the others."""
 
 
 class Lookup(NamedTuple):
@@ -44,6 +48,9 @@ class RunStore:
         self.store = store
         self.identity = identity
         self._accesses: Counter[bytes] = Counter()
+        self._leases = Leases(store.path)
+        self._leased_all = False
+        self._writable = False
         store.open(identity)
 
     def look_up(self, coalitions: Coalitions) -> Lookup:
@@ -61,9 +68,54 @@ class RunStore:
         values, known = self.store.look_up(coalitions, draws)
         return Lookup(values, np.flatnonzero(~known & (same_as == rows)), same_as, draws)
 
+    def version(self) -> int:
+        """Return a number that changes when another process has written to the store."""
+        return self.store.version()
+
+    def check_writable(self, needed: int) -> None:
+        """Raise an error if the store is read-only but this many coalitions have to be evaluated."""
+        if not self._writable:
+            self.store.check_writable(needed)
+            self._writable = True
+
+    def look_again(self, coalitions: Coalitions, draws: Sequence[int]) -> Values:
+        """Return the values of coalitions that were looked up before, nan where unknown."""
+        return self.store.look_up(coalitions, draws)[0]
+
     def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int]) -> None:
         """Write new values to the store."""
         self.store.add(coalitions, values, draws)
+
+    def lease(self, coalitions: Coalitions, draws: Sequence[int], *, one_call: bool) -> NDArray[np.bool_]:
+        """Return which of these coalitions may be evaluated now: those that no other run is evaluating.
+
+        With `one_call`, nothing else is evaluated before `release_all`, so a process that is alone leases everything.
+        """
+        if one_call and len(coalitions) > _FEW and self._leases.lease_all():
+            self._leased_all = True
+            return np.ones(len(coalitions), dtype=np.bool_)
+        return np.array(self._leases.lease(_keys(coalitions, draws)), dtype=np.bool_)
+
+    def release(self, coalitions: Coalitions, draws: Sequence[int]) -> None:
+        """Let other runs evaluate these coalitions, or find their values."""
+        if self._leased_all:
+            self.release_all()
+        else:
+            self._leases.release(_keys(coalitions, draws))
+
+    def release_all(self) -> None:
+        """Let other runs evaluate all coalitions."""
+        self._leased_all = False
+        self._leases.release_all()
+
+    def close(self) -> None:
+        """Close the store; the next use opens it again."""
+        self._leases.close()
+        self.store.close()
+
+
+def _keys(coalitions: Coalitions, draws: Sequence[int]) -> list[tuple[bytes, int]]:
+    return list(zip(pack(coalitions), draws, strict=True))
 
 
 def nothing_known(rows: int) -> Lookup:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from topshap.core.errors import StoreError, StoreWarning
-from topshap.evaluation.store import schema
+from topshap.evaluation.store import read_only, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,9 +76,15 @@ def salvage_and_warn(path: Path, octets: int, about: dict[str, str]) -> None:
 
 def remove(connection: sqlite3.Connection, ids: list[int], path: Path) -> None:
     """Remove rows with a wrong checksum, so that they are evaluated and written again, and warn."""
-    connection.executemany("DELETE FROM evaluations WHERE id = ?", [(row,) for row in ids])
+    try:
+        connection.executemany("DELETE FROM evaluations WHERE id = ?", [(row,) for row in ids])
+        done = "removed and will be evaluated again"
+    except sqlite3.OperationalError as error:
+        if not read_only.is_refusal(error):
+            raise
+        done = "left out"
     warnings.warn(
-        f"{len(ids)} damaged values in the store {str(path)!r} were removed and will be evaluated again. "
+        f"{len(ids)} damaged values in the store {str(path)!r} were {done}. "
         f"To check all its values, run: topshap store check {path}",
         StoreWarning,
         stacklevel=2,
@@ -87,6 +93,8 @@ def remove(connection: sqlite3.Connection, ids: list[int], path: Path) -> None:
 
 def warn_if_torn(connection: sqlite3.Connection, path: Path) -> None:
     """Warn if the last transaction was cut short, as by a power failure; SQLite ignores it."""
+    if read_only.is_read_only(connection):
+        return
     for _ in range(3):  # another process may be writing
         frames = _frames_begun(path)
         _, valid, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
