@@ -166,7 +166,7 @@ class PendingBatch:
         Other runs may evaluate the coalitions that have no value.
         """
         try:
-            self._add_to_store(np.flatnonzero(~np.isnan(self._known.values) & ~self._stored))
+            self._add_to_store(self._unstored())
         finally:
             if self._store is not None:
                 self._store.release_all()
@@ -197,6 +197,11 @@ class PendingBatch:
             raise EvaluationError(f"No value of the coalition {name} has come back.", coalition.copy())
         return values[self._returned :]
 
+    @property
+    def unstored(self) -> int:
+        """The number of values that have arrived but are not in the store."""
+        return len(self._unstored())
+
     def look(self) -> None:
         """Let the run look at its limits, which may end it."""
         if self._session.on_result is not None and self._session.batch is self:
@@ -207,6 +212,9 @@ class PendingBatch:
             draws = [self._known.draws[row] for row in rows.tolist()]
             self._store.add(self.coalitions[rows], self._known.values[rows], draws)
         self._stored[rows] = True
+
+    def _unstored(self) -> NDArray[np.intp]:
+        return np.flatnonzero(~np.isnan(self._known.values) & ~self._stored)
 
     def _draws(self, rows: NDArray[np.intp] | list[int]) -> list[int]:
         """Return the numbers of the evaluations of rows of `missing`."""

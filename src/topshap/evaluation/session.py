@@ -109,6 +109,11 @@ class Session:
         """
         return np.empty(0) if self.batch is None else self.batch.take_arrived(whole=whole)
 
+    @property
+    def unstored(self) -> int:
+        """The number of values of the batch that have arrived but are not in the store."""
+        return 0 if self.batch is None else self.batch.unstored
+
     def check_repeats(self, coalitions: Coalitions, values: Values) -> None:
         """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
         rows = rows_to_repeat(len(coalitions))

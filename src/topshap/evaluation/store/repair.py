@@ -93,11 +93,14 @@ def remove(connection: sqlite3.Connection, ids: list[int], path: Path) -> None:
 
 def warn_if_torn(connection: sqlite3.Connection, path: Path) -> None:
     """Warn if the last transaction was cut short, as by a power failure; SQLite ignores it."""
-    if read_only.is_read_only(connection):
-        return
     for _ in range(3):  # another process may be writing
         frames = _frames_begun(path)
-        _, valid, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        try:
+            _, valid, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if read_only.is_refusal(error):
+                return
+            raise
         if frames <= max(valid, 0):
             return
         time.sleep(0.02)
