@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from contextlib import closing
 from itertools import islice
 
 import numpy as np
@@ -435,13 +434,10 @@ def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
 
 @pytest.mark.parametrize("missing", [3000, 5120, 7000])
 def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
-    """SQLite then answers a search for rows behind the cut with rows in front of it, again and again."""
     path = tmp_path / "run.db"
     filled(path).close()
     path.write_bytes(path.read_bytes()[:-missing])
-    with closing(schema.connect(path)) as damaged:
-        damaged.execute("PRAGMA writable_schema = ON")
-        assert len(list(islice(repair.readable(damaged), 10_000))) < 10_000
+    assert len(list(islice(repair.readable(path), 10_000))) < 10_000
     with Store(path) as store:
         assert not store.check().intact
         with pytest.warns(StoreWarning, match="damaged"):

@@ -73,9 +73,19 @@ def identity_in(
             raise StoreError(f"{str(path)!r} is not a store of topshap: it is not an SQLite file.") from error
         problem = str(error)
         connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
-        schema.check(connection, path)
-        texts = connection.execute(_GAME).fetchall()
+        texts = _damaged_identity(connection, path)
     return Identity.from_json(texts[0][0] if texts else None), problem
+
+
+def _damaged_identity(connection: sqlite3.Connection, path: Path) -> list[tuple[str]]:
+    """Return the identity of a damaged file's game as text, or refuse the file."""
+    schema.check(connection, path)
+    try:
+        return connection.execute(_GAME).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"The store {str(path)!r} is damaged where it says which game it belongs to, so its values cannot be used."
+        ) from error
 
 
 def about(identity: Identity) -> dict[str, str]:
