@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from topshap.evaluation.executors import Job, choose_executor
 from topshap.evaluation.recovery import gather
 from topshap.evaluation.results import Failure
 from topshap.evaluation.store.lookup import nothing_known
+from topshap.evaluation.store.store import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from topshap.evaluation.call import CallPolicy
     from topshap.evaluation.results import BatchResult
     from topshap.evaluation.session import Session
+    from topshap.evaluation.store.leases import Key
+
+FEW = 4
+"""Up to this many coalitions are leased one by one, so that other processes can evaluate the others."""
 
 
 class PendingBatch:
@@ -51,7 +57,7 @@ class PendingBatch:
         self._stored = ~np.isnan(self._known.values)
         self._returned = 0
         self._deferred: list[NDArray[np.intp]] = []
-        self._one_call = False
+        self._one_call = self._leased_all = False
         self.missing: Coalitions = coalitions[self._known.missing]
         if len(self.missing) < len(coalitions):
             self._report(len(coalitions) - len(self.missing), fresh=False)
@@ -111,7 +117,10 @@ class PendingBatch:
         rows = rows[np.isnan(self._known.values[self._known.missing[rows]])]
         if len(rows) == 0:
             return rows
-        leased = self._store.lease(self.missing[rows], self._draws(rows), one_call=self._one_call)
+        if self._one_call and len(rows) > FEW and self._store.lease_all():
+            self._leased_all = True
+            return self.unknown(rows)
+        leased = self._store.lease(self._keys_of(rows))
         if not leased.all():
             self._deferred.append(rows[~leased])
         return self.unknown(rows[leased])
@@ -123,9 +132,8 @@ class PendingBatch:
 
     def is_one_free(self, rows: NDArray[np.intp]) -> bool:
         """Lease the first of these rows that no other run is evaluating; return False if there is none."""
-        assert self._store is not None
-        return any(
-            self._store.lease(self.missing[[row]], self._draws([row]), one_call=False).all() for row in rows.tolist()
+        return self._store is None or any(
+            self._store.lease(self._keys_of(rows[i : i + 1]))[0] for i in range(len(rows))
         )
 
     def unknown(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -138,7 +146,8 @@ class PendingBatch:
             places = self._known.missing[rows[known]]
             self._known.values[places] = values[known]
             self._stored[places] = True
-            self._store.release(self.missing[rows[known]], self._draws(rows[known]))
+            if not self._leased_all:
+                self._release(rows[known])
             self._report(len(places), fresh=False)
         return rows[~known]
 
@@ -152,8 +161,7 @@ class PendingBatch:
         self.failures += [Failure(int(rows[row]), error) for row, error in result.failures]
         arrived = places[~np.isnan(result.values)]
         self._add_to_store(arrived)
-        if self._store is not None:
-            self._store.release(self.missing[rows], self._draws(rows))
+        self._release(rows)
         self._report(len(arrived), fresh=True)
         for _, error in result.failures:
             if isinstance(error, AnswerShapeError):
@@ -168,6 +176,7 @@ class PendingBatch:
         try:
             self._add_to_store(self._unstored())
         finally:
+            self._leased_all = False
             if self._store is not None:
                 self._store.release_all()
 
@@ -213,16 +222,33 @@ class PendingBatch:
             self._store.add(self.coalitions[rows], self._known.values[rows], draws)
         self._stored[rows] = True
 
+    def _release(self, rows: NDArray[np.intp]) -> None:
+        """Let other runs evaluate rows of `missing`, or find their values."""
+        if self._store is not None and self._leased_all:
+            self._leased_all = False
+            self._store.release_all()
+        elif self._store is not None:
+            self._store.release(self._keys_of(rows))
+
+    @cached_property
+    def _keys(self) -> list[Key]:
+        """The packed coalitions of `missing`, with the numbers of their evaluations."""
+        return list(zip(pack(self.missing), self._draws(np.arange(len(self.missing))), strict=True))
+
+    def _keys_of(self, rows: NDArray[np.intp]) -> list[Key]:
+        return [self._keys[row] for row in rows.tolist()]
+
     def _unstored(self) -> NDArray[np.intp]:
         return np.flatnonzero(~np.isnan(self._known.values) & ~self._stored)
 
-    def _draws(self, rows: NDArray[np.intp] | list[int]) -> list[int]:
+    def _draws(self, rows: NDArray[np.intp]) -> list[int]:
         """Return the numbers of the evaluations of rows of `missing`."""
         return [self._known.draws[place] for place in self._known.missing[rows].tolist()]
 
     def _report(self, arrived: int, *, fresh: bool) -> None:
         if self._session.on_arrival is not None:
             self._session.on_arrival(arrived, fresh)
+
 
 def waits() -> Iterator[float]:
     """Yield the seconds between two looks at coalitions that other processes are evaluating.

@@ -19,7 +19,6 @@ import sys
 import threading
 import zlib
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 try:
@@ -29,9 +28,10 @@ except ImportError:  # Windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
-    Key = tuple[bytes, int]
-    """A packed coalition and the number of its evaluation."""
+Key = tuple[bytes, int]
+"""A packed coalition and the number of its evaluation."""
 
 MOST = 1000
 """At most this many coalitions are leased at a time, since each new lock takes time in proportion to their number."""
@@ -54,6 +54,7 @@ class Leases:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     leases = Leases(Path(folder, "run.db"))
     ...     leases.lease([(b"1", 0), (b"2", 0)])
@@ -163,7 +164,8 @@ class _LockFile:
                 return
             del _files[os.getpid(), self.path]
             with suppress(OSError):
-                if self._is_present() and self._set(_PRESENCE, fcntl.LOCK_EX) and not self.broken:
+                alone = self._is_present() and self._set(_PRESENCE, fcntl.LOCK_EX) and not self.broken
+                if alone and _is_at(self._descriptor, self.path):
                     self.path.unlink()  # a process that has just opened it will notice
             with suppress(OSError):
                 os.close(self._descriptor)

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Coalitions, Values
     from topshap.evaluation.store.identity import Identity
+    from topshap.evaluation.store.leases import Key
     from topshap.evaluation.store.store import Store
-
-_FEW = 4
-"""Up to this many coalitions are leased one by one, so that other processes need not wait for the others."""
 
 
 class Lookup(NamedTuple):
@@ -49,7 +47,6 @@ class RunStore:
         self.identity = identity
         self._accesses: Counter[bytes] = Counter()
         self._leases = Leases(store.path)
-        self._leased_all = False
         self._writable = False
         store.open(identity)
 
@@ -86,36 +83,26 @@ class RunStore:
         """Write new values to the store."""
         self.store.add(coalitions, values, draws)
 
-    def lease(self, coalitions: Coalitions, draws: Sequence[int], *, one_call: bool) -> NDArray[np.bool_]:
-        """Return which of these coalitions may be evaluated now: those that no other run is evaluating.
+    def lease_all(self) -> bool:
+        """Keep other runs from evaluating anything until `release_all`; return False if there are other processes."""
+        return self._leases.lease_all()
 
-        With `one_call`, nothing else is evaluated before `release_all`, so a process that is alone leases everything.
-        """
-        if one_call and len(coalitions) > _FEW and self._leases.lease_all():
-            self._leased_all = True
-            return np.ones(len(coalitions), dtype=np.bool_)
-        return np.array(self._leases.lease(_keys(coalitions, draws)), dtype=np.bool_)
+    def lease(self, keys: Sequence[Key]) -> NDArray[np.bool_]:
+        """Return which of these coalitions may be evaluated now: those that no other run is evaluating."""
+        return np.array(self._leases.lease(keys), dtype=np.bool_)
 
-    def release(self, coalitions: Coalitions, draws: Sequence[int]) -> None:
+    def release(self, keys: Sequence[Key]) -> None:
         """Let other runs evaluate these coalitions, or find their values."""
-        if self._leased_all:
-            self.release_all()
-        else:
-            self._leases.release(_keys(coalitions, draws))
+        self._leases.release(keys)
 
     def release_all(self) -> None:
         """Let other runs evaluate all coalitions."""
-        self._leased_all = False
         self._leases.release_all()
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
         self._leases.close()
         self.store.close()
-
-
-def _keys(coalitions: Coalitions, draws: Sequence[int]) -> list[tuple[bytes, int]]:
-    return list(zip(pack(coalitions), draws, strict=True))
 
 
 def nothing_known(rows: int) -> Lookup:

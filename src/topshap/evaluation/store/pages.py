@@ -25,7 +25,7 @@ def rows_in(path: Path, columns: int) -> Iterator[tuple[int, tuple[object, ...]]
         header = file.read(100)
         size = int.from_bytes(header[16:18], "big")
         size = 65536 if size == 1 else max(size, 512)
-        pages = _Pages(file, size, header[20] if len(header) > 20 else 0)  # noqa: PLR2004 - the place of a field
+        pages = _Pages(file, size, header[20] if len(header) > 20 else 0)
         for number in count(1):
             page = pages.read(number)
             if not page:
@@ -109,13 +109,13 @@ def _value(record: bytes, start: int, kind: int) -> tuple[object, int]:
     """Return the value of a serial type, and where the next one starts."""
     if kind in (8, 9):
         return kind - 8, start
-    if kind == 7:  # noqa: PLR2004 - the serial type of floats
+    if kind == 7:
         return struct.unpack_from(">d", record, start)[0], start + 8
     if kind < len(_INT_SIZES):
         end = start + _INT_SIZES[kind]
         return (int.from_bytes(record[start:end], "big", signed=True) if kind else None), end
     end = start + (kind - 12) // 2
-    if kind < 12 or end > len(record):  # noqa: PLR2004 - the first serial type of blobs
+    if kind < 12 or end > len(record):
         raise ValueError("not a serial type")
     return record[start:end], end
 
@@ -126,7 +126,7 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
     for i in range(8):
         byte = data[start + i]
         value = value << 7 | byte & 0x7F
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit continues
+        if byte < 0x80:
             return value, start + i + 1
     value = value << 8 | data[start + 8]
     return value - (value >> 63 << 64), start + 9

@@ -84,9 +84,10 @@ def salvage_and_warn(path: Path, octets: int, about: dict[str, str]) -> None:
 
 def readable(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the id of every readable row of a damaged file, and its columns, which are not verified."""
-    for row, (_, coalition, draw, value, checksum) in pages.rows_in(path, columns=5):
-        number = float(value) if isinstance(value, int) else value  # SQLite stores 2.0 as 2
-        yield row, (coalition, draw, number, checksum)  # type: ignore[misc]  # verified by `schema.is_intact`
+    for row, (key, coalition, draw, value, checksum) in pages.rows_in(path, columns=5):
+        if key is None:  # the id is not repeated in the row; in other tables this column has a value
+            number = float(value) if isinstance(value, int) else value  # SQLite stores 2.0 as 2
+            yield row, (coalition, draw, number, checksum)  # type: ignore[misc]  # verified by `schema.is_intact`
 
 
 def _insert(connection: sqlite3.Connection, row: int, columns: Row) -> int:
@@ -115,6 +116,8 @@ def remove(connection: sqlite3.Connection, ids: list[int], path: Path) -> None:
 
 def warn_if_torn(connection: sqlite3.Connection, path: Path) -> None:
     """Warn if the last transaction was cut short, as by a power failure; SQLite ignores it."""
+    if read_only.is_read_only(connection):
+        return
     for _ in range(3):  # another process may be writing
         frames = _frames_begun(path)
         try:

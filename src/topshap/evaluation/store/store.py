@@ -125,7 +125,7 @@ class Store:
     def version(self) -> int:
         """Return a number that changes when another process has written to the file."""
         with self._lock, _store_errors(self.path):
-            return self._use(self.open().n_players, queries.version)
+            return self._use(self._known_identity().n_players, queries.version)
 
     def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int] | None = None) -> None:
         """Write values in one transaction; the value of a coalition that is already stored stays.
