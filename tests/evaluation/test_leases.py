@@ -1,11 +1,12 @@
 """Leases: processes that share a store never evaluate the same coalition at the same time."""
 
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -214,16 +215,24 @@ print(top.evaluations, top.estimates.tobytes().hex())
 def four_processes(folder, kind, *, kill):
     """Return the coalitions that four processes with the same seed have paid for, and what the surviving ones print."""
     log = folder / "log"
-    command = [sys.executable, "-c", SHARER, folder / "run.db", log, kind]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    if kill:
-        while not log.exists() or len(log.read_text().split()) < 60:
-            time.sleep(0.005)
-        processes[0].kill()
-    results = [process.communicate(timeout=120) for process in processes]
-    survivors = [i for i in range(4) if not (kill and i == 0)]
-    assert [processes[i].returncode for i in survivors] == [0] * len(survivors), results
-    return log.read_text().split(), {results[i][0] for i in survivors}
+    outputs = [folder / f"output-{i}" for i in range(4)]
+    processes = []
+    for output in outputs:  # into files: the workers of a killed process would keep a pipe open
+        command = [sys.executable, "-c", SHARER, folder / "run.db", log, kind]
+        with output.open("w") as file:
+            processes.append(subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True))
+    try:
+        if kill:
+            while not log.exists() or len(log.read_text().split()) < 60:
+                time.sleep(0.005)
+            processes[0].kill()
+        for i, process in enumerate(processes):
+            assert process.wait(timeout=120) == (-signal.SIGKILL if kill and i == 0 else 0), outputs[i].read_text()
+    finally:
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return log.read_text().split(), {output.read_text() for output in outputs[kill:]}
 
 
 @pytest.mark.parametrize("kill", [False, True])
