@@ -160,7 +160,7 @@ def test_without_locks_every_coalition_may_be_evaluated(path, monkeypatch, why):
     if why == "no fcntl":
         monkeypatch.setattr(leases, "fcntl", None)
     elif why == "no locks":
-        monkeypatch.setattr(leases.fcntl, "lockf", no_locks)
+        monkeypatch.setattr("fcntl.lockf", no_locks)
     else:
         path = path.parent / "missing" / "run.db"
     mine = Leases(path)

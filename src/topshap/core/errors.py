@@ -92,7 +92,10 @@ class EvaluationError(TopshapError, RuntimeError):
 
 
 class StoreError(TopshapError, ValueError):
-    """A file cannot be used as the store of this game: it is foreign, newer, damaged, or belongs to another game."""
+    """A file cannot be used as the store of a game.
+
+    It belongs to another game or program, a later version wrote it, it is damaged, or it cannot be written.
+    """
 
 
 class PublishedRuleWarning(UserWarning):
@@ -104,7 +107,7 @@ class UncertainResultWarning(UserWarning):
 
 
 class StoreWarning(UserWarning):
-    """A store had lost something, and what was whole in it is used."""
+    """A store was damaged and its intact values are used, or a run ended early because it could not be written."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -63,7 +63,8 @@ class Oracle:
         for any number.
     store
         Where values are kept: a path, for a game with an attribute ``fingerprint``, or a `Store` with a name for the
-        game. Values in the store are not evaluated again.
+        game. Values in the store are not evaluated again, and processes that share it do not evaluate the same
+        coalition at the same time.
     retries
         The number of retries after a call that raised an exception, with exponentially growing waits. There are none
         after errors that are mistakes in the program: TypeError, AttributeError, NameError, ImportError, SyntaxError,

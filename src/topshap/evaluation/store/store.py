@@ -38,8 +38,9 @@ class Store:
     """The values of one game in an SQLite file, written as they arrive.
 
     A store belongs to one game, identified by its ``fingerprint`` or by the name given here. Another game is refused.
-    Several processes may use a store at the same time. The file is opened when it is first used and may be closed at
-    any time.
+    Several processes on one machine may use a store at the same time; runs do not evaluate what another one is
+    evaluating. A file that cannot be written is read. The file is opened when it is first used and may be closed at any
+    time.
 
     Parameters
     ----------
