@@ -432,6 +432,38 @@ def test_rows_are_read_from_pages_as_sqlite_reads_them(tmp_path, n):
     assert [columns for _, columns in sorted(repair.readable(path))] == expected
 
 
+def test_a_damaged_store_is_not_replaced_while_another_process_uses_it(tmp_path):
+    """The values that the other process writes would go to the damaged file."""
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = bytearray(path.read_bytes())
+    index = 4096 * pages_of(path, 10)[-1]
+    content[index : index + 4096] = bytes(4096)
+    path.write_bytes(bytes(content))
+    command = [sys.executable, "-c", HOLDER, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with Store(path) as store:
+            store.open(GAME)
+            with pytest.raises(StoreError, match="is damaged and in use"):
+                store.look_up(coalitions(900))
+        other.communicate("end\n")
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match="900 intact values are used"):
+            assert store.look_up(coalitions(900))[1].all()
+
+
+HOLDER = """
+import sys
+from topshap import Store
+store = Store(sys.argv[1])
+store.open()
+print("open", flush=True)
+sys.stdin.readline()
+"""
+
+
 def test_the_warning_says_how_many_values_were_dropped(tmp_path):
     path = tmp_path / "run.db"
     filled(path, 900).close()

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from topshap.core.errors import StoreWarning
+from topshap.core.errors import StoreError, StoreWarning
 from topshap.evaluation.store import pages, read_only, schema
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from topshap.evaluation.store.schema import Row
 
+_PATIENCE_SECONDS = 2.0
+"""The time to wait for other processes to close a damaged file."""
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 
 
@@ -38,10 +40,9 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def salvage(path: Path, octets: int, about: dict[str, str]) -> Salvage:
     """Rename a damaged file and write its intact rows to a new file in its place."""
+    _take_over(path)
     new = path.with_name(path.name + ".salvage")
     _remove(new)
-    with closing(schema.connect(path)) as damaged, suppress(sqlite3.Error):
-        damaged.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # all rows into the file
     kept = last = 0
     with closing(schema.connect(new)) as new_file:
         schema.create(new_file, about)
@@ -58,6 +59,24 @@ def salvage(path: Path, octets: int, about: dict[str, str]) -> Salvage:
             path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
     new.rename(path)
     return Salvage(kept, last - kept, aside)
+
+
+def _take_over(path: Path) -> None:
+    """Move all rows from the log into the file, and refuse a file that another process has open.
+
+    That process would go on writing to the damaged file after it is renamed.
+    """
+    with closing(sqlite3.connect(path, timeout=_PATIENCE_SECONDS, isolation_level=None)) as damaged:
+        try:
+            damaged.execute(
+                "PRAGMA locking_mode = EXCLUSIVE"
+            )  # the next statement fails if there are other connections
+            damaged.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            if is_busy(error):
+                raise StoreError(
+                    f"The store {str(path)!r} is damaged and in use. End all runs that use it, and try again."
+                ) from error
 
 
 class Salvage(NamedTuple):
