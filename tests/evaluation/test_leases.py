@@ -152,6 +152,28 @@ def test_draws_of_a_coalition_have_their_own_leases(path):
     mine.close()
 
 
+@pytest.mark.parametrize("present", [False, True])
+def test_a_vectorised_game_gets_whole_batches_unless_another_process_is_present(path, present):
+    sizes = []
+
+    def game(rows):
+        sizes.append(len(rows))
+        return rows @ np.arange(13.0)
+
+    def run():
+        store = topshap.Store(path, game="sum-v1")
+        return topshap.identify(game, 13, k=3, budget=2**13, algorithm="cmcs", random_state=0, store=store)
+
+    if present:
+        with another_process(path):
+            top = run()
+    else:
+        top = run()
+    assert top.evaluations == sum(sizes) == 2**13
+    assert (max(sizes) > MOST) != present
+    assert list(path.parent.iterdir()) == [path] or present
+
+
 @pytest.mark.parametrize("why", ["no fcntl", "no locks", "no file"])
 def test_without_locks_every_coalition_may_be_evaluated(path, monkeypatch, why):
     def no_locks(*_):

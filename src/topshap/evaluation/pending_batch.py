@@ -119,11 +119,15 @@ class PendingBatch:
             return rows
         if self._one_call and len(rows) > FEW and self._store.lease_all():
             self._leased_all = True
-            return self.unknown(rows)
-        leased = self._store.lease(self._keys_of(rows))
-        if not leased.all():
-            self._deferred.append(rows[~leased])
-        return self.unknown(rows[leased])
+        else:
+            leased = self._store.lease(self._keys_of(rows))
+            if not leased.all():
+                self._deferred.append(rows[~leased])
+            rows = rows[leased]
+        rows = self.unknown(rows)
+        if self._leased_all and len(rows) == 0:
+            self._release(rows)
+        return rows
 
     def deferred(self) -> NDArray[np.intp]:
         """Return the rows that were deferred since the last call and are still unknown."""
