@@ -26,10 +26,10 @@ PYTHONS = [version for version in nox.project.python_versions(GROUPS) if version
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def install(session: nox.Session, *groups: str, options: Sequence[str] = ()) -> None:
-    """Install topshap and topshap-bench from this checkout, with dependency groups."""
+def install(session: nox.Session, *groups: str, extras: str = "all", options: Sequence[str] = ()) -> None:
+    """Install topshap and topshap-bench from this checkout, with extras of topshap and dependency groups."""
     packages = nox.project.dependency_groups(GROUPS, *groups)
-    session.install(*options, "--editable", ".[all]", "--editable", "benchmarks", *packages)
+    session.install(*options, "--editable", f".[{extras}]", "--editable", "benchmarks", *packages)
 
 
 @nox.session(python=PYTHONS)
@@ -41,10 +41,11 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
-    """Run the tests with the lowest versions of the dependencies."""
-    install(session, "test", options=["--resolution=lowest-direct"])
+    """Run the tests with the lowest versions of the dependencies, including dask, ray and xgboost."""
+    install(session, "peers", extras="all,cluster", options=["--resolution=lowest-direct"])
     # Old versions warn about each other: a warning is not an error here.
     session.run("pytest", "--numprocesses", "2", "-W", "default", *session.posargs, env=ONE_THREAD)
+    session.run("pytest", "-m", "cluster", "-W", "default", "tests/evaluation/test_clusters.py", env=ONE_THREAD)
 
 
 @nox.session(venv_backend="uv")

@@ -1,7 +1,8 @@
-"""Hooks of mkdocs that run the gallery and insert the results of benchmarks.
+"""MkDocs hooks that run the gallery and insert the results of the benchmarks.
 
 Gallery: each script in ``docs/gallery`` runs in an empty folder. Its output and the png files that it saves are shown
-below its code. Scripts in ``docs/gallery/heavy`` need models that take long to install, so only their code is shown.
+below its code. Scripts in ``docs/gallery/heavy`` need models that take a long time to install, so only their code is
+shown.
 
 Benchmarks: a section of ``docs/benchmarks.md`` with a line ``<!-- results: NAME -->`` shows
 ``docs/benchmarks/NAME.txt`` unchanged, then the figures ``NAME.png`` and ``NAME-*.png``. ``make publish-benchmarks``
@@ -28,12 +29,12 @@ CIRCUMSTANCES = re.compile(r"\d{4}-\d\d-\d\d, Python \d.*, topshap \d.*, \d+ cor
 """The first line of a report: date, versions and machine."""
 
 _sections: list[str] = []
-"""The sections of the gallery page, filled when the scripts have run."""
+"""The sections of the gallery page, filled after the scripts have run."""
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Run the gallery, and add its pictures to the site."""
-    from mkdocs.structure.files import File  # noqa: PLC0415 - the tests use the rest without it
+    from mkdocs.structure.files import File  # noqa: PLC0415 - the tests use this module without mkdocs
 
     _sections.clear()
     for script in sorted(GALLERY.glob("*.py")):
@@ -57,7 +58,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def run(script: Path) -> tuple[str, dict[str, bytes]]:
     """Run a script in an empty folder; return its output and its pictures by name."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(  # noqa: S603 - our own
+        done = subprocess.run(  # noqa: S603 - a script of this repository
             [sys.executable, script],
             cwd=folder,
             env=os.environ | {"MPLBACKEND": "Agg"},
@@ -77,14 +78,14 @@ def section_of_a_script(script: Path, printed: str | None = None, pictures: list
     name = script.relative_to(GALLERY).as_posix()
     parts = [f"## {title}", f"[`{name}`]({name})", fenced(code, "python")]
     if printed is None:
-        why_not = "This script is not run for this page, since its models take long to install. `make heavy` runs it."
+        why_not = "This page shows only the code, since the models take a while to install. `make heavy` runs it."
         return "\n\n".join([*parts, why_not])
     parts += ["Output:", fenced(printed, "text")]
     return "\n\n".join(parts + [f"![{title}]({picture})" for picture in pictures or []])
 
 
 def with_results(markdown: str, folder: Path) -> str:
-    """Return the page of benchmarks with the results in a folder, without sections that have no results."""
+    """Insert the results in a folder into the benchmarks page, and omit sections without results."""
     head, *sections = re.split(r"^(?=## )", markdown, flags=re.MULTILINE)
     shown, used = [head], set()
     for section in sections:
@@ -98,7 +99,7 @@ def with_results(markdown: str, folder: Path) -> str:
             continue
         text = report.read_text(encoding="utf-8")
         if not CIRCUMSTANCES.match(text.partition("\n")[0]):
-            raise RuntimeError(f"{report} does not begin with date, versions and machine")
+            raise RuntimeError(f"{report} does not start with the date, the versions and the machine")
         figures = sorted([*folder.glob(f"{name}.png"), *folder.glob(f"{name}-*.png")])
         images = [f"![{figure.stem}]({folder.name}/{figure.name})" for figure in figures]
         results = "\n\n".join([fenced(text, "text"), *images])

@@ -1,7 +1,7 @@
-"""Draw the pictures of the README and the site into docs/images: the leaderboard and the race of one run.
+"""Draw the pictures of the README and the site, the leaderboard and the race of one run, and save them in docs/images.
 
-The question is that of ``topshap demo``: the features behind a neural network's prediction for a tumour. The algorithm
-is greedy-cmcs with a short warm-up, whose estimates are plotted from the start.
+The run answers the question of ``topshap demo``: which features are behind a neural network's prediction for a tumour?
+The algorithm is greedy-cmcs with a short warm-up, so that its estimates are plotted from the start.
 """
 
 from __future__ import annotations

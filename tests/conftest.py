@@ -1,4 +1,4 @@
-"""What the tests share: a hypothesis profile, random games with known answers, a game that counts its calls, a browser.
+"""Shared parts of the tests: a hypothesis profile, random games, a game that records its calls, a browser.
 
 The helpers are fixtures that return functions, so that a test module needs no import from another test file. They
 hold no state of their own, so all examples of a property may use the same one.
@@ -22,7 +22,7 @@ from topshap.games import TableGame
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("topshap")
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what runs in the background
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells ignore SIGINT for background processes
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -40,7 +40,7 @@ CHROMIUM_FLAGS = (
 
 
 class CountedGame:
-    """A game that remembers every coalition it was asked for, in order."""
+    """A game that records every coalition it evaluates, in order."""
 
     def __init__(self, game):
         self.game = game
@@ -66,7 +66,7 @@ def random_game():
 
 @pytest.fixture(scope="session")
 def smooth_game():
-    """Return a function that makes a game of weights and pairwise interactions, as most real games nearly are."""
+    """Return a function that makes a game of weights and pairwise interactions, which most real games resemble."""
 
     def make(n, seed=0):
         rng = np.random.default_rng(seed)
@@ -79,12 +79,12 @@ def smooth_game():
 
 @pytest.fixture(scope="session")
 def counted():
-    """Return a function that wraps a game in one that remembers what it was asked."""
+    """Return a function that wraps a game in one that records its calls."""
     return CountedGame
 
 
 class PlayedRounds:
-    """An algorithm's rounds without a race: its batches, and the values that it was given."""
+    """An algorithm's rounds without a race: its batches and the values it has received."""
 
     def __init__(self, algorithm, game, *, k, seed, delta, budget):
         n = game.n_players
@@ -100,7 +100,7 @@ class PlayedRounds:
         self.rows, self.values = [], []
 
     def answer(self, at_most=None):
-        """Answer the batch, or its first rows as if the budget ended there; return whether there is a next batch."""
+        """Evaluate the batch, or its first rows as if the budget ended there; return whether there is a next batch."""
         asked = self.batch[:at_most]
         missing = len(self.batch) - len(asked)
         values = self.game(asked)
@@ -114,13 +114,13 @@ class PlayedRounds:
         return self.batch is not None
 
     def accesses(self):
-        """All coalitions that were answered, in order, and their values."""
+        """Return all evaluated coalitions, in order, and their values."""
         return np.concatenate(self.rows), np.concatenate(self.values)
 
 
 @pytest.fixture(scope="session")
 def play():
-    """Return a function that starts an algorithm on a game and lets a test answer its batches one by one."""
+    """Return a function that starts an algorithm on a game, so that a test can evaluate its batches one by one."""
 
     def start(algorithm, game, *, k=1, seed=0, delta=None, budget=None):
         return PlayedRounds(algorithm, game, k=k, seed=seed, delta=delta, budget=budget)
@@ -130,7 +130,7 @@ def play():
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
-    """Return a driver of a real browser that keeps its messages and requests; ``make browser`` installs both."""
+    """Return the driver of a real browser that records messages and requests; ``make browser`` installs both."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

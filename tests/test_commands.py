@@ -52,7 +52,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"
 BLOCKS_ARE_RUN_HERE = {"README.md", "CONTRIBUTING.md", "benchmarks.md"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 OWN_SECTION = "## How do I race my own algorithm?"
-"""The section of benchmarks.md that test_own_algorithm runs, in processes of its own."""
+"""The section of benchmarks.md that test_own_algorithm runs, in separate processes."""
 COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-commit) \S")
 ONLY_NAMES = {
     "topshap show",
@@ -61,7 +61,7 @@ ONLY_NAMES = {
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
 }
-"""Commands that are spoken of, not shown: they are asked for their help."""
+"""Commands that are mentioned in the text: only their help is run."""
 
 SMALL = {
     race: {"budgets": (20, 40), "ks": (2,), "algorithms": ("cmcs", "shapiq:svarm")},
@@ -80,7 +80,7 @@ SMALL = {
     tree_surrogates: {"families": ["global"], "half": "all", "budgets": (30,), "models": ["sklearn"]},
     selection: {"data": ["diabetes"], "splits": 1, "ks": [3]},
 }
-"""Less of everything, by the module of a benchmark."""
+"""Smaller settings for the benchmarks, by module."""
 FEWER = {
     **{module: {"runs": 1, "n_jobs": 1} for module in (race, guarantee, paper, fixed_budget, tree_surrogates)},
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
@@ -88,7 +88,7 @@ FEWER = {
     scaling: {"runs": 1},
 }
 FUNCTIONS = {scaling: "scale"}
-"""The function of a module, if it has another name."""
+"""The function of a module, if its name differs from that of the module."""
 
 APPS = {"topshap": cli.build, "topshap-bench": bench_cli.build}
 
@@ -107,7 +107,7 @@ def predict_price(frame):
 
 
 def commands_of(page):
-    """Return what a page shows that is not run elsewhere."""
+    """Return the commands of a page that no other test runs."""
     text = page.read_text(encoding="utf-8").partition(OWN_SECTION)[0]
     lines = [line for language, block in BLOCK.findall(text) if language == "bash" for line in block.splitlines()]
     spans = re.findall(r"`([^`]+)`", BLOCK.sub("", text))
@@ -116,7 +116,7 @@ def commands_of(page):
 
 
 def helps(command, name=""):
-    """Yield the help of a command and of all below it."""
+    """Yield the help of a command and of all its subcommands."""
     yield name, command.help or ""
     for below, inner in getattr(command, "commands", {}).items():
         yield from helps(inner, f"{name} {below}")
@@ -125,7 +125,7 @@ def helps(command, name=""):
 def examples():
     texts = [text for app in APPS.values() for _, text in helps(typer.main.get_command(app()))]
     found = re.findall(r"(?:^|For example: )\s*(topshap(?:-bench)? .*)", "\n".join(texts), flags=re.MULTILINE)
-    return [example.partition("   ")[0] for example in found]  # what it is for stands behind some spaces
+    return [example.partition("   ")[0] for example in found]  # a description follows after some spaces
 
 
 SHOWN = sorted({command for page in PAGES for command in commands_of(page)})
@@ -135,7 +135,7 @@ MAKE = [command for command in SHOWN if command.startswith("make ")]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folder with all files that commands speak of, and benchmarks that take seconds."""
+    """Return a folder with all files that commands mention, and shorten the benchmarks to seconds."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -150,7 +150,7 @@ def folder(tmp_path, monkeypatch):
     topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1).save("result.json")
     monkeypatch.setattr(import_module("topshap.core.limits"), "default_budget", lambda n_players: 2 * n_players)
     Path("games", "global").mkdir(parents=True)
-    for number, name in enumerate(("wine", "zoo")):  # with --unseen the first is left out
+    for number, name in enumerate(("wine", "zoo")):  # --unseen leaves out the first
         hard = adversarial_game("near-tie", number)
         game = TableGame(0.001 * topshap.exact.value_table(hard), [f"x{i}" for i in range(10)])
         game.save(Path("games", "global", f"{name}.npz"))
@@ -166,7 +166,7 @@ def folder(tmp_path, monkeypatch):
 
 
 class QuickProbe(nullcontext):
-    """Measures nothing; test_overhead measures."""
+    """A probe that measures nothing; test_overhead measures."""
 
     algorithms = ("shap:kernel", "cmcs")
 
@@ -178,7 +178,7 @@ class QuickProbe(nullcontext):
 
 
 def _cut(monkeypatch, module, less):
-    """Let a benchmark do the same with less of everything."""
+    """Run a benchmark with smaller settings."""
     name = FUNCTIONS.get(module, module.__name__.rpartition(".")[2])
     whole = getattr(module, name)
     monkeypatch.setattr(
@@ -187,7 +187,7 @@ def _cut(monkeypatch, module, less):
 
 
 def _write_baselines(folder):
-    """Write published figures whose errors are so large that any others agree with them."""
+    """Write published figures with errors so large that all figures agree with them."""
     folder.mkdir()
     columns = ["paper_calls", "paper_se", "measured_calls", "measured_se", "measured_distinct", "measured_distinct_se"]
     rows = [[game, algorithm, *[1e9] * 6] for game in ("wine", "zoo") for algorithm in reproduce.PAC]
@@ -202,7 +202,7 @@ def run_topshap(command):
 
 
 @pytest.mark.parametrize("command", sorted({*TOPSHAP, *examples()}))
-def test_a_command_that_is_shown_runs(command, folder):
+def test_every_documented_command_runs(command, folder):
     if command.startswith("topshap store"):
         topshap.identify(topshap.games.AdditiveGame([3.0, 1.0]), k=1, store=topshap.Store("run.db", game="weights"))
     run_topshap(f"{command} --help" if command in ONLY_NAMES else command)
@@ -215,7 +215,7 @@ def test_every_command_but_groups_shows_an_example():
 
 
 def made(command):
-    """Return what make would run."""
+    """Return the commands that make would run."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
@@ -232,7 +232,7 @@ def made(command):
 
 
 @pytest.mark.parametrize("command", [command for command in MAKE if "publish" not in command])
-def test_a_target_that_is_shown_can_be_made(command, folder):
+def test_every_documented_make_target_exists(command, folder):
     lines = made(command)
     assert lines
     for line in lines:
@@ -240,7 +240,7 @@ def test_a_target_that_is_shown_can_be_made(command, folder):
             run_topshap(line[line.index("topshap", line.index("bin/")) :])
 
 
-def test_results_are_published_by_the_target_that_says_so(tmp_path):
+def test_publish_benchmarks_copies_the_results(tmp_path):
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     assert "make publish-benchmarks RESULTS=results" in MAKE
@@ -256,7 +256,7 @@ def test_results_are_published_by_the_target_that_says_so(tmp_path):
     assert {path.name for path in published.iterdir()} == {"race.txt", "race.png"}
 
 
-def test_what_is_installed_is_an_extra_or_a_package_by_name():
+def test_documented_installations_name_existing_extras_or_packages():
     extras = set(metadata("topshap").get_all("Provides-Extra"))
     lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
     installs = [found for line in lines for found in re.findall(r"pip install '?([\w\[\],-]+)'?", line)]
@@ -266,7 +266,7 @@ def test_what_is_installed_is_an_extra_or_a_package_by_name():
         assert set(named[1].split(",")) <= extras if named else package in {"distributed", "ray"}
 
 
-def test_every_other_command_is_known():
+def test_every_other_documented_command_is_known():
     scripts = {f"python {path.relative_to(ROOT).as_posix()}" for path in DOCS.glob("gallery/*.py")}  # see test_gallery
     elsewhere = ("topshap ", "topshap-bench ", "make ", "pip install ")
     assert {command for command in SHOWN if not command.startswith(elsewhere)} <= scripts

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 HAVE_NOTHING_TO_RUN = {"algorithms.md", "architecture.md", "glossary.md", "reference.md"}
-RUN_ELSEWHERE = {"benchmarks.md"}  # in test_commands, with less of everything
+RUN_ELSEWHERE = {"benchmarks.md"}  # test_commands runs it with smaller settings
 VOCABULARY = {
     "border",
     "call",
@@ -85,7 +85,7 @@ def test_links_lead_to_pages_and_headings_that_exist():
 
 
 def anchors(page):
-    """Return what the headings of a page are called in links."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") for heading in headings}
 
@@ -110,7 +110,7 @@ def test_the_table_of_algorithms_names_every_one():
     assert sorted(named) == sorted(topshap.algorithms.ALGORITHMS)
 
 
-def test_every_algorithm_has_a_source_or_is_our_own():
+def test_every_algorithm_has_a_source_or_is_topshaps_own():
     import topshap
 
     text = (DOCS / "algorithms.md").read_text(encoding="utf-8")
@@ -144,13 +144,13 @@ def test_lines_wrap_at_100_characters_except_tables_commands_and_output():
             assert len(line) <= 100 or line.startswith("|"), f"{page.name}: {line}"
 
 
-def test_the_table_of_which_algorithm_is_what_auto_chooses():
+def test_the_table_of_which_algorithm_agrees_with_auto():
     from topshap.algorithms import choose
     from topshap.algorithms.auto import auto_guarantee
 
     text = (DOCS / "which-algorithm.md").read_text(encoding="utf-8")
     rows = rows_of_table(text, "| you give |")
-    assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # which is not for it to choose
+    assert rows[0][0] == "a budget of all 2ⁿ coalitions or more"  # enumeration, which choose does not select
     for given, game, runs in rows[1:]:
         stated = re.search(r'guarantee="(\w+)"', given)
         players = re.search(r"up to (\d+)", game)
@@ -164,6 +164,29 @@ def test_the_table_of_which_algorithm_is_what_auto_chooses():
         )
         name = re.match(r"`(.*?)`", runs)
         assert chosen.name == (name[1] if name else "enumeration"), given
+
+
+def test_the_page_states_the_order_of_enumeration():
+    from topshap.algorithms.enumeration import IDS_PER_ROUND
+
+    text = " ".join((DOCS / "which-algorithm.md").read_text(encoding="utf-8").split())
+    largest = re.search(r"Up to (\d+) players, small coalitions and their complements are evaluated first", text)
+    assert 2 ** int(largest[1]) == IDS_PER_ROUND
+    assert "with more players, all coalitions are evaluated in the order of their ids" in text
+
+
+def test_the_page_about_one_prediction_ranks_by_magnitude():
+    page = DOCS / "how-to" / "explain-a-prediction.md"
+    assert any('rank_by="magnitude"' in text for language, text in blocks(page) if language == "python")
+    for other in [page, DOCS / "next-to-shap.md"]:
+        assert "its negative" not in other.read_text(encoding="utf-8")
+
+
+def test_the_page_about_one_prediction_names_the_output_of_the_tree_explainer():
+    """tests/interop/test_peers.py compares the values."""
+    text = " ".join((DOCS / "how-to" / "explain-a-prediction.md").read_text(encoding="utf-8").split())
+    assert "interventional TreeExplainer for the same output" in text
+    assert "raw scores of boosted classifiers (explain `model.decision_function`)" in text
 
 
 def reference():
@@ -189,7 +212,7 @@ def public_modules():
 
 
 def listed_in_reference():
-    """Return every public name that the reference shows, in an entry of its own or as a member of a module."""
+    """Return every public name that the reference shows, in its own entry or as a member of a module."""
     names = set()
     for name, path, with_members in reference():
         value = pydoc.locate(path)
@@ -223,6 +246,12 @@ def test_the_reference_has_public_names_only():
             home = getattr(home, parent)
         assert last in public_names(home), name
         assert getattr(home, last) is pydoc.locate(path), name
+
+
+@pytest.mark.parametrize("method", ["Explainer.explain_many", "Store.check", "Store.info"])
+def test_the_result_of_a_public_method_is_in_the_reference(method):
+    function = pydoc.locate(f"topshap.{method}")
+    assert f"topshap.{function.__annotations__['return']}" in listed_in_reference()
 
 
 def test_every_public_name_exists_and_has_a_docstring():

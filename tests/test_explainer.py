@@ -1,4 +1,4 @@
-"""Explainer: it picks the obvious output, explains one row or many, and turns into shap's explanations."""
+"""Explainer: it selects the output, and explains one row or many."""
 
 import logging
 import re
@@ -33,7 +33,7 @@ def test_a_linear_model_is_explained_by_its_coefficients():
     assert explainer.output_name == "predict"
 
 
-def test_the_positive_class_is_picked_and_said(caplog):
+def test_the_positive_class_is_the_default_and_is_logged(caplog):
     data = load_breast_cancer(as_frame=True)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data.data, data.target_names[data.target])
     with caplog.at_level(logging.INFO, logger="topshap"):
@@ -59,13 +59,13 @@ def test_a_classifier_without_probabilities_is_explained_by_its_decision_functio
         Explainer(model, data.data, output="rose")
 
 
-def test_whole_numbers_beyond_what_floats_hold_are_kept():
+def test_integers_too_large_for_floats_are_kept():
     frame = pd.DataFrame({"id": [2**60 + 1, 2**60 + 2], "value": [0.5, 1.5]})
     explainer = Explainer(lambda rows: (rows["id"] - 2**60).to_numpy() * 1.0, frame[:1], imputer="baseline")
     assert explainer.explain_many(frame, k=1)[1].grand == 2.0
 
 
-def test_of_several_classes_one_has_to_be_said():
+def test_a_model_of_several_classes_needs_an_output():
     iris, species = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=999).fit(iris, species)
     with pytest.raises(
@@ -75,14 +75,14 @@ def test_of_several_classes_one_has_to_be_said():
     assert Explainer(model, iris, output=2).output_name == "predict_proba of class 2"
 
 
-def test_a_function_is_explained_as_it_is():
+def test_a_function_is_explained_without_a_model():
     explainer = Explainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)), feature_names=["a", "b"])
     top = explainer.explain([2.0, 3.0], k=1)
     assert top.estimates.tolist() == [3.0, 3.0]
     assert explainer.output_name == "<lambda>"
 
 
-def test_options_for_all_and_for_one():
+def test_options_of_explain_override_those_of_the_explainer():
     explainer = Explainer(
         LinearRegression().fit(X, Y), X, budget=50, random_state=0, groups={"blood": list(X.columns[4:])}
     )
@@ -93,7 +93,7 @@ def test_options_for_all_and_for_one():
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.asarray])
-def test_many_rows_are_explained_like_each_of_them(kind):
+def test_explain_many_equals_explain_for_every_row(kind):
     frame = X if kind is pd.DataFrame else kind(X.to_numpy())
     model = RandomForestRegressor(5, random_state=0).fit(frame, Y)
     explainer = Explainer(model, frame[:50], imputer="marginal", budget=60, random_state=1)
@@ -105,7 +105,7 @@ def test_many_rows_are_explained_like_each_of_them(kind):
     assert len(tops[1:3]) == 2
 
 
-def test_the_number_of_jobs_does_not_matter(capsys):
+def test_the_result_does_not_depend_on_the_number_of_jobs(capsys):
     explainer = Explainer(LinearRegression().fit(X, Y), X, budget=60, random_state=1)
     alone = explainer.explain_many(X[:3], k=2, progress=True)
     several = explainer.explain_many(X[:3], k=2, n_jobs=2)
@@ -114,7 +114,7 @@ def test_the_number_of_jobs_does_not_matter(capsys):
     assert "3/3" in capsys.readouterr().err
 
 
-def test_many_explanations_become_one_frame():
+def test_explanations_of_many_rows_become_one_frame():
     frame = Explainer(LinearRegression().fit(X, Y), X, budget=60, random_state=1).explain_many(X[:2], k=2).to_frame()
     assert len(frame) == 20
     assert frame.groupby("row")["top_k"].sum().tolist() == [2, 2]
@@ -124,8 +124,8 @@ def test_many_explanations_become_one_frame():
     ("wrong", "message"),
     [
         (lambda: Explainer(3, X), "'model_or_predict' parameter of Explainer must be a fitted model or a function"),
-        (lambda: Explainer(LinearRegression(), X), "of a model that is fitted: call its fit first"),
-        (lambda: Explainer(LogisticRegression(), X), "of a model that is fitted: call its fit first"),
+        (lambda: Explainer(LinearRegression(), X), "a method of a fitted model: call fit first"),
+        (lambda: Explainer(LogisticRegression(), X), "a method of a fitted model: call fit first"),
         (lambda: Explainer(SVC().fit(X[:50], Y[:50] > 150), X[:0]), "'background' parameter of Explainer .* one row"),
         (lambda: Explainer(LinearRegression().fit(X, Y), X[["age", "sex"]]), "takes rows like x. It raised ValueError"),
         (lambda: Explainer(LinearRegression().fit(X, Y), X).explain(X.iloc[0, :3]), "same columns as the background"),
@@ -139,12 +139,12 @@ def test_many_explanations_become_one_frame():
         ),
     ],
 )
-def test_wrong_use_says_what_to_do(wrong, message):
+def test_errors_say_what_to_do(wrong, message):
     with pytest.raises(ParameterError, match=message):
         wrong()
 
 
-def test_unknown_option_is_refused_at_once_with_the_closest_name():
+def test_an_unknown_option_is_refused_at_once_with_the_closest_name():
     explainer = Explainer(LinearRegression().fit(X, Y), X)
     with pytest.raises(TypeError, match=r"Explainer\(\) got .* 'bugdet'. Did you mean 'budget'"):
         Explainer(LinearRegression().fit(X, Y), X, bugdet=5)  # type: ignore[call-arg]
@@ -165,12 +165,12 @@ def test_unknown_option_is_refused_at_once_with_the_closest_name():
         ({"stop": 5}, "'stop' parameter of Explainer must be a Criterion"),
     ],
 )
-def test_option_that_no_run_can_use_is_refused_at_once(options, message):
+def test_an_invalid_option_is_refused_when_the_explainer_is_created(options, message):
     with pytest.raises(ParameterError, match=message):
         Explainer(LinearRegression().fit(X, Y), X, **options)
 
 
-def test_options_are_those_of_its_games_and_of_identify():
+def test_the_explainer_takes_the_options_of_its_games_and_of_identify():
     takes, game, run = (set(keyword_options(door)) for door in (Explainer, PredictionGame, identify))
     assert takes == (game - {"fingerprint"}) | run
     assert ExplainerOptions.__optional_keys__ == takes - {"output"}
@@ -191,7 +191,7 @@ def test_several_outputs_at_once_are_refused(model, output):
 
 
 class Counting:
-    """A linear model that counts its predictions and cannot be fingerprinted unless it is told how."""
+    """A linear model that counts its predictions and has only the fingerprint it is given."""
 
     def __init__(self, fingerprint):
         self.fingerprint = fingerprint

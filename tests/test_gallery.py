@@ -23,7 +23,7 @@ SAYS = {
 }
 
 
-def test_there_is_something_to_test():
+def test_the_gallery_has_scripts():
     assert {path.stem for path in SCRIPTS} == set(SAYS)
 
 

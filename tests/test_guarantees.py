@@ -1,4 +1,4 @@
-"""What a race that stops by itself has to rest on, and what it is told beforehand."""
+"""The guarantees of races that stop by themselves."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ GAME = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5],
 
 
 class Bounded(FittedStanding):
-    """A standing whose lowest bound is whatever a test says."""
+    """A standing whose lowest bound is given."""
 
     bound = -1.0
 
@@ -22,7 +22,7 @@ class Bounded(FittedStanding):
 
 
 class Bounds(Algorithm):
-    """Learns nothing about the players, but its bound rises by 0.1 with every coalition."""
+    """An algorithm without estimates, whose bound rises by 0.1 with every coalition."""
 
     name = "bounds"
     guarantees = GUARANTEES
@@ -43,7 +43,7 @@ class Bounds(Algorithm):
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_the_algorithm_is_told_what_its_answer_has_to_rest_on(guarantee):
+def test_the_algorithm_gets_epsilon_delta_guarantee_and_range(guarantee):
     algorithm = Bounds()
     options = {"epsilon": 0.25, "delta": 0.2, "guarantee": guarantee, "value_range": [0, 5]}
     topshap.identify(GAME, k=2, algorithm=algorithm, **options)
@@ -52,7 +52,7 @@ def test_the_algorithm_is_told_what_its_answer_has_to_rest_on(guarantee):
     assert problem.value_range == (0.0, 5.0)
 
 
-def test_a_race_for_a_fixed_budget_promises_nothing():
+def test_a_race_for_a_fixed_budget_has_no_guarantee():
     algorithm = Bounds()
     topshap.identify(GAME, k=2, algorithm=algorithm, budget=8, delta=0.2)
     problem = algorithm.problem
@@ -64,7 +64,7 @@ def test_a_race_with_bounds_stops_as_soon_as_they_are_at_least_minus_epsilon():
     assert (top.stopped, top.evaluations) == ("confident", 2 + 6)
 
 
-def test_a_value_outside_of_the_stated_range_is_an_error_that_names_the_coalition():
+def test_the_error_about_a_value_outside_the_range_names_the_coalition():
     def game(coalitions):
         return coalitions.sum(axis=1) / 3.0
 
@@ -75,7 +75,7 @@ def test_a_value_outside_of_the_stated_range_is_an_error_that_names_the_coalitio
         topshap.identify(game, 3, k=1, value_range=(0.1, 1.0), player_names=list("abc"))
 
 
-def test_values_outside_of_the_stated_range_leave_the_race_as_it_was():
+def test_values_outside_the_range_leave_the_race_unchanged():
     race = topshap.Race(3, 1, value_range=(0.0, 1.0))
     with pytest.raises(GameError):
         race.tell([0.0, 1.5])
@@ -84,13 +84,13 @@ def test_values_outside_of_the_stated_range_leave_the_race_as_it_was():
     assert race.evaluations == 2
 
 
-def test_an_exact_guarantee_without_a_range_is_given_by_knowing_all_coalitions(random_game):
+def test_an_exact_guarantee_without_a_range_evaluates_all_coalitions(random_game):
     game = random_game(6)
     top = topshap.identify(game, k=2, epsilon=0.1, guarantee="exact", random_state=0)
     assert (top.stopped, top.evaluations) == ("exact", 64)
 
 
-def test_an_exact_guarantee_of_values_that_vary_needs_a_range():
+def test_an_exact_guarantee_for_varying_values_needs_a_range():
     with pytest.raises(ParameterError, match="The 'value_range' parameter of Race must be given"):
         topshap.Race(3, 2, epsilon=0.1, guarantee="exact", deterministic=False)
 
@@ -110,7 +110,7 @@ def test_the_credible_rule_works_with_every_algorithm(algorithm):
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_a_guarantee_that_an_algorithm_cannot_give_is_refused_with_the_names_of_those_that_can(name, guarantee):
+def test_the_error_about_an_unsupported_guarantee_names_the_algorithms_that_support_it(name, guarantee):
     able = [name for name, algorithm in ALGORITHMS.items() if guarantee in algorithm.guarantees]
     options = {"epsilon": 0.3, "guarantee": guarantee, "budget": 100, "value_range": (0.0, 4.5)}
     if name in able:
@@ -121,7 +121,7 @@ def test_a_guarantee_that_an_algorithm_cannot_give_is_refused_with_the_names_of_
     assert all(repr(other) in str(refusal.value) for other in able)
 
 
-# The published rule has to be asked for.
+# The published rule.
 
 PUBLISHED = ["cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k"]
 
@@ -143,7 +143,7 @@ def test_an_explicit_asymptotic_guarantee_is_refused_by_algorithms_with_only_the
 
 @pytest.mark.parametrize("name", PUBLISHED)
 @pytest.mark.parametrize("as_criterion", [False, True])
-def test_the_published_rule_without_being_asked_for_is_a_warning_that_says_what_to_pass(name, as_criterion):
+def test_the_published_rule_by_default_issues_a_warning_that_says_what_to_pass(name, as_criterion):
     options = {"k": 2, "algorithm": name, "random_state": 0}
     promise = {"stop": Confidence(0.3)} if as_criterion else {"epsilon": 0.3}
     with pytest.warns(topshap.PublishedRuleWarning, match=f"published rule of '{name}'.*guarantee='published'") as seen:
@@ -154,7 +154,7 @@ def test_the_published_rule_without_being_asked_for_is_a_warning_that_says_what_
     np.testing.assert_array_equal(top.estimates, asked_for.estimates)
 
 
-def test_without_a_guarantee_it_is_asymptotic_where_the_algorithm_can_give_that():
+def test_the_default_guarantee_is_asymptotic_where_the_algorithm_supports_it():
     for name in ("auto", "odd-gp@k", "swap@k"):
         top = topshap.identify(GAME, k=2, epsilon=0.3, algorithm=name, random_state=0)
         assert top.guarantee == "asymptotic"
@@ -170,17 +170,17 @@ def test_beyond_2000_players_an_asymptotic_guarantee_is_an_error_and_the_publish
     topshap.Race(2000, 2, epsilon=0.3, guarantee="asymptotic")
 
 
-def test_auto_runs_the_published_algorithm_if_its_rule_is_asked_for():
+def test_auto_runs_cmcs_at_k_with_the_published_rule():
     top = topshap.identify(GAME, k=2, epsilon=0.3, guarantee="published", random_state=0)
     assert (top.algorithm, top.guarantee, top.stopped) == ("cmcs@k", "published", "confident")
 
 
-def test_an_algorithm_without_a_default_guarantee_names_those_that_it_takes():
+def test_the_error_of_an_algorithm_without_a_default_guarantee_names_the_supported_ones():
     with pytest.raises(ParameterError, match="'kernelshap' takes guarantee='credible'"):
         topshap.Race(9, 2, epsilon=0.3, algorithm="kernelshap", budget=100)
 
 
-# Never more than all coalitions.
+# No race evaluates more than all coalitions.
 
 UNLIMITED = [
     (name, guarantee)
@@ -191,7 +191,7 @@ UNLIMITED = [
 
 
 @pytest.mark.parametrize(("algorithm", "guarantee"), UNLIMITED)
-def test_ties_end_in_the_exact_answer_after_all_coalitions_at_the_latest(counted, algorithm, guarantee):
+def test_races_with_ties_end_with_a_correct_set_after_at_most_all_coalitions(counted, algorithm, guarantee):
     for game, k in ((topshap.games.AllOrNothingGame(5), 2), (topshap.games.AdditiveGame([1.0, 1.0, 0.0, 0.0]), 1)):
         asked = counted(game)
         options = {"epsilon": 0.0, "guarantee": guarantee, "algorithm": algorithm, "random_state": 0}
@@ -203,7 +203,7 @@ def test_ties_end_in_the_exact_answer_after_all_coalitions_at_the_latest(counted
 
 @pytest.mark.parametrize(("algorithm", "guarantee"), UNLIMITED)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_small_games_end_with_the_right_answer(random_game, counted, n, algorithm, guarantee):
+def test_races_on_small_games_end_with_a_correct_set(random_game, counted, n, algorithm, guarantee):
     for k in range(1, n + 1):
         game = counted(random_game(n, seed=n))
         options = {"epsilon": 0.0, "guarantee": guarantee, "algorithm": algorithm, "random_state": 0}

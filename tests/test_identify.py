@@ -1,4 +1,4 @@
-"""identify: what it takes, what it refuses and in which words, and where its randomness comes from."""
+"""identify: its parameters, its errors and their messages, and its random numbers."""
 
 import re
 
@@ -20,7 +20,7 @@ def additive(coalitions):
     return np.where(coalitions, [3.0, 1.0, 2.0, 0.0], 0.0).sum(axis=1)
 
 
-# What is refused before the game is called at all.
+# Errors before the game is called.
 
 
 WRONG = [
@@ -99,7 +99,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "parameter", "right", "value"), WRONG, ids=[str(case[0]) for case in WRONG])
-def test_a_wrong_parameter_is_refused_by_name_with_its_value_and_what_is_right(wrong, parameter, right, value):
+def test_the_error_about_an_invalid_parameter_has_its_name_its_value_and_valid_values(wrong, parameter, right, value):
     with pytest.raises(ParameterError) as refusal:
         topshap.identify(never, **({"n_players": 4, "k": 2, "budget": 10} | wrong))
     message = str(refusal.value)
@@ -110,7 +110,7 @@ def test_a_wrong_parameter_is_refused_by_name_with_its_value_and_what_is_right(w
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("budget", [0, 1])
-def test_a_budget_that_does_not_cover_the_two_ends_is_refused_before_the_game_is_called(algorithm, budget):
+def test_a_budget_below_two_is_refused_before_the_game_is_called(algorithm, budget):
     for counting in ("distinct", "calls"):
         with pytest.raises(ParameterError, match=rf"'budget' .* an int of at least 2\. Got {budget} instead"):
             topshap.identify(never, 4, k=2, budget=budget, algorithm=algorithm, counting=counting)
@@ -122,17 +122,17 @@ def test_a_game_that_cannot_be_called_is_refused(game):
         topshap.identify(game, 4, k=2)
 
 
-def test_the_unknown_algorithm_is_answered_with_all_known_ones():
+def test_the_error_about_an_unknown_algorithm_lists_all_algorithms():
     with pytest.raises(ParameterError) as refusal:
         topshap.identify(never, 4, k=2, algorithm="shap")
     assert all(repr(name) in str(refusal.value) for name in ["auto", *ALGORITHMS])
 
 
-# What a game may not return.
+# Invalid values.
 
 
 def spoiled(value, coalition):
-    """The additive game with the value of one coalition replaced."""
+    """Return the additive game with the value of one coalition replaced."""
 
     def game(coalitions):
         values = additive(coalitions)
@@ -143,7 +143,7 @@ def spoiled(value, coalition):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_value_that_is_not_finite_names_the_coalition(value):
+def test_the_error_about_a_value_that_is_not_finite_names_the_coalition(value):
     game = spoiled(value, [True, True, True, False])
     with pytest.raises(GameError, match=rf"a finite number. Got {value} for \{{0, 1, 2\}} instead"):
         topshap.identify(game, 4, k=2)
@@ -172,19 +172,19 @@ ASYNC_GAMES = {
 
 
 @pytest.mark.parametrize("kind", ASYNC_GAMES)
-def test_a_game_that_is_a_coroutine_is_sent_to_aidentify(kind):
-    with pytest.raises(ParameterError, match=r"'game' parameter of identify must be no async function; .* aidentify"):
+def test_the_error_about_an_async_game_names_aidentify(kind):
+    with pytest.raises(ParameterError, match="'game' parameter of identify must be a synchronous function"):
         topshap.identify(ASYNC_GAMES[kind], 4, k=2)
 
 
 @pytest.mark.parametrize("value", [1e301, -1.7e308])
-def test_a_value_whose_sums_are_not_finite_is_refused(value):
+def test_a_value_whose_sums_overflow_is_refused(value):
     with pytest.raises(GameError, match=r"a finite number in \[-1e\+300, 1e\+300\]. Got .* for \{0, 1, 2\} instead"):
         topshap.identify(spoiled(value, [True, True, True, False]), 4, k=2)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_largest_values_are_as_good_as_any(random_game, algorithm):
+def test_large_values_give_the_same_result_up_to_scale(random_game, algorithm):
     game = random_game(6)
     scale = 2.0**246
     small, large = (
@@ -208,15 +208,15 @@ WRONG_SHAPES = {
 
 
 @pytest.mark.parametrize("kind", WRONG_SHAPES)
-def test_an_answer_of_the_wrong_shape_names_both_shapes(kind):
+def test_the_error_about_values_of_the_wrong_shape_names_both_shapes(kind):
     game, got = WRONG_SHAPES[kind]
     with pytest.raises(GameError, match=r"one number per coalition, an array of shape \(2,\)") as refusal:
         topshap.identify(game, 4, k=2)
     assert got in str(refusal.value).partition("Got")[2]
 
 
-def test_a_function_of_one_coalition_is_told_how_it_becomes_a_game():
-    with pytest.raises(GameError, match=r"one coalition becomes a game by topshap.games.per_coalition\.$"):
+def test_the_error_about_a_function_of_one_coalition_names_per_coalition():
+    with pytest.raises(GameError, match=r"Use topshap.games.per_coalition for a function of one coalition\.$"):
         topshap.identify(lambda coalition: float(np.sum(coalition)), 4, k=2)
 
 
@@ -230,12 +230,12 @@ NO_NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_an_answer_that_is_no_real_number_names_the_coalition(kind):
+def test_the_error_about_a_value_that_is_not_a_real_number_names_the_coalition(kind):
     with pytest.raises(GameError, match=r"real numbers.*for \{\}"):
         topshap.identify(NO_NUMBERS[kind], 4, k=2, player_names=list("abcd"))
 
 
-def test_a_masked_value_is_missing_and_not_what_lies_beneath():
+def test_a_masked_value_is_missing():
     def game(coalitions):
         return np.ma.masked_array(additive(coalitions), mask=coalitions.all(axis=1))
 
@@ -254,13 +254,13 @@ def test_an_error_in_the_game_names_the_coalition_and_is_the_cause():
     assert raised.value.coalition.tolist() == [False] * 4
 
 
-# What a game may be.
+# Valid games.
 
 
 @pytest.mark.parametrize(
     "kind", [list, tuple, pd.Series, np.float32, np.int8, np.uint64, lambda v: v > 2, lambda v: [int(x) for x in v]]
 )
-def test_any_one_dimensional_real_numbers_are_values(kind):
+def test_any_one_dimensional_sequence_of_real_numbers_is_accepted(kind):
     def game(coalitions):
         values = additive(coalitions)
         return values.astype(kind) if isinstance(kind, type) and issubclass(kind, np.generic) else kind(values)
@@ -275,7 +275,7 @@ def test_the_game_is_called_with_bool_rows_of_all_players(random_game, counted):
     assert all(batch.dtype == np.bool_ and batch.shape[1] == 7 for batch in game.batches)
 
 
-def test_a_game_may_change_what_it_is_given(random_game):
+def test_a_game_may_modify_the_coalitions_it_gets(random_game):
     table = random_game(7)
 
     def game(coalitions):
@@ -294,12 +294,12 @@ def test_the_number_of_players_and_their_names_come_from_the_game():
     assert top.names == ("bmi",)
 
 
-def test_given_names_come_before_those_of_the_game():
+def test_player_names_override_those_of_the_game():
     game = topshap.games.TableGame(np.arange(8.0), player_names=["age", "sex", "bmi"])
     assert topshap.identify(game, k=1, player_names=["a", "b", "c"]).names == ("c",)
 
 
-def test_names_of_the_game_that_do_not_fit_are_refused():
+def test_a_game_with_the_wrong_number_of_names_is_refused():
     def game(coalitions):
         return never(coalitions)
 
@@ -308,16 +308,16 @@ def test_names_of_the_game_that_do_not_fit_are_refused():
         topshap.identify(game, k=2)
 
 
-def test_numpy_integers_are_integers():
+def test_numpy_integers_are_accepted_as_integers():
     top = topshap.identify(additive, np.int64(4), np.int32(2), budget=np.int64(10), random_state=np.int64(3))
     assert top.players.tolist() == [0, 2]
     assert type(top.budget) is int
 
 
-# What is chosen when nothing is said.
+# Defaults.
 
 
-def test_auto_enumerates_what_the_budget_covers_and_chooses_the_best_otherwise(random_game):
+def test_auto_enumerates_games_within_the_budget_and_selects_an_algorithm_otherwise(random_game):
     def chosen(n, **options):
         return topshap.identify(random_game(n), k=2, random_state=0, **options).algorithm
 
@@ -343,7 +343,7 @@ PUBLISHED = ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"]
 @pytest.mark.parametrize(
     ("algorithm", "guarantee"), [("auto", "asymptotic"), *[(algorithm, "published") for algorithm in PUBLISHED]]
 )
-def test_with_epsilon_it_stops_by_itself_and_is_right(algorithm, guarantee):
+def test_a_run_with_epsilon_stops_by_itself_with_the_right_set(algorithm, guarantee):
     game = topshap.games.UnanimityGame([[0, 1], [2, 3], [4, 5, 6]], [3.0, 1.0, 0.5], n_players=12)
     top = topshap.identify(game, k=2, epsilon=0.3, algorithm=algorithm, guarantee=guarantee, random_state=0)
     assert (top.stopped, top.guarantee) == ("confident", guarantee)
@@ -352,19 +352,19 @@ def test_with_epsilon_it_stops_by_itself_and_is_right(algorithm, guarantee):
     assert top.evaluations < 2**12
 
 
-def test_with_epsilon_and_a_budget_whichever_comes_first_ends_it(random_game):
+def test_a_run_with_epsilon_and_a_budget_ends_at_whichever_comes_first(random_game):
     game = random_game(10)
     assert topshap.identify(game, k=2, epsilon=1e-3, budget=400, random_state=0).stopped == "budget"
     assert topshap.identify(game, k=2, epsilon=5.0, budget=1000, random_state=0).stopped == "confident"
 
 
-def test_a_tie_at_the_border_ends_when_all_coalitions_are_known():
+def test_a_run_with_a_tie_at_the_border_ends_when_all_coalitions_are_known():
     game = topshap.games.AllOrNothingGame(6)
     top = topshap.identify(game, k=2, epsilon=0.0, random_state=0)
     assert (top.stopped, top.evaluations) == ("exact", 64)
 
 
-def test_it_never_stops_by_itself_before_the_warm_up(random_game):
+def test_a_run_never_stops_by_itself_before_the_warm_up(random_game):
     for seed in range(5):
         options = {"epsilon": 100.0, "guarantee": "published", "algorithm": "cmcs"}
         top = topshap.identify(random_game(10), k=3, random_state=seed, **options)
@@ -376,7 +376,7 @@ def test_it_never_stops_by_itself_before_the_warm_up(random_game):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_same_seed_gives_the_same_result_to_the_bit(random_game, algorithm):
+def test_the_same_seed_gives_a_bit_identical_result(random_game, algorithm):
     game = random_game(8)
 
     def run(random_state):
@@ -405,7 +405,7 @@ def test_the_global_random_state_is_neither_used_nor_changed(random_game, algori
     np.testing.assert_array_equal(*results)
 
 
-def test_a_generator_is_used_as_it_is_and_moves_on(random_game):
+def test_a_generator_is_used_directly_and_advances(random_game):
     game, options = random_game(8), {"k": 3, "budget": 100}
     rng = np.random.default_rng(5)
     first, second = (topshap.identify(game, random_state=rng, **options).estimates for _ in range(2))

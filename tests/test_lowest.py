@@ -1,4 +1,4 @@
-"""Players ranked from the lowest: the most harmful training points, the features that speak against a prediction."""
+"""Players ranked from the lowest, such as the most harmful training points."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_a_race_for_the_lowest_can_stop_by_itself(guarantee, algorithm):
     assert low.promise == high.promise.replace("[-4, 6]", "[-6, 4]")
 
 
-def test_a_criterion_and_a_callback_see_the_game_and_not_its_negative():
+def test_criteria_and_callbacks_get_the_estimates_of_the_game_not_of_its_negative():
     seen = []
 
     def look(race):
@@ -86,7 +86,7 @@ def test_a_criterion_and_a_callback_see_the_game_and_not_its_negative():
     np.testing.assert_allclose(top.estimates, WEIGHTS, atol=1e-9)
 
 
-def test_a_race_can_be_extended_and_interrupted():
+def test_a_race_for_the_lowest_can_be_extended():
     game = topshap.games.UnanimityGame([[0, 1], [2], [3, 4]], [1.0, -2.0, -1.0], n_players=8)
     race = topshap.Race(8, 2, budget=40, algorithm="cmcs@k", rank_by="lowest", random_state=0)
     while not race.done:
@@ -99,18 +99,18 @@ def test_a_race_can_be_extended_and_interrupted():
     np.testing.assert_array_equal(race.result().estimates, whole.estimates)
 
 
-def test_all_coalitions_known_is_exact():
+def test_a_race_for_the_lowest_over_all_coalitions_is_exact():
     top = lowest(AdditiveGame(WEIGHTS[:4]), k=2, budget=16)
     assert (top.stopped, top.players.tolist(), top.confidence) == ("exact", [1, 0], 1.0)
     np.testing.assert_allclose(top.pairwise()[1], [1.0, 0.5, 1.0, 1.0])
 
 
-def test_magnitude_still_cannot_stop_by_itself():
+def test_a_race_by_magnitude_cannot_stop_by_itself():
     with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' or 'lowest' in a race"):
         topshap.identify(AdditiveGame(WEIGHTS), k=2, epsilon=0.1, rank_by="magnitude")
 
 
-def test_words_files_plots_and_the_report_say_so(tmp_path):
+def test_text_files_plots_and_the_report_say_from_the_lowest(tmp_path):
     top = lowest(AdditiveGame(WEIGHTS), budget=60)
     assert str(top).startswith("Top 3 of 8 players from the lowest after 60 evaluations")
     top.save(tmp_path / "top.json")
@@ -127,7 +127,7 @@ def test_words_files_plots_and_the_report_say_so(tmp_path):
     assert last == top.estimates.max()
 
 
-def test_every_front_door_takes_it():
+def test_the_explainer_and_the_selector_rank_from_the_lowest():
     weights = np.array([1.0, -2.0, 0.5, -0.1])
     explainer = topshap.Explainer(lambda X: X @ weights, np.zeros((1, 4)), rank_by="lowest")
     assert explainer.explain(np.ones(4), k=2).players.tolist() == [1, 3]
@@ -143,7 +143,7 @@ def test_every_front_door_takes_it():
     assert not set(selector.get_support(indices=True)) & {0, 1}
 
 
-def test_the_command_takes_it(tmp_path, monkeypatch, capsys):
+def test_the_command_ranks_from_the_lowest(tmp_path, monkeypatch, capsys):
     from topshap.cli import main
 
     weights = "np.array([1.0, -2.0, 0.5, -0.1])"

@@ -30,21 +30,21 @@ class NoisyGame:
 
 @pytest.mark.parametrize("algorithm", [name for name, kind in ALGORITHMS.items() if kind.takes_noise])
 @pytest.mark.parametrize("budget", [2, 11, 18, 100, 333, 1000])
-def test_every_evaluation_is_paid_for_and_nothing_is_called_exact(algorithm, budget):
+def test_every_evaluation_counts_and_no_result_is_exact(algorithm, budget):
     game = NoisyGame()
     top = topshap.identify(game, k=2, budget=budget, algorithm=algorithm, random_state=0)
     assert game.evaluations == top.evaluations <= budget
-    if algorithm != "kernelshap":  # which chooses different coalitions, and there are only 256
+    if algorithm != "kernelshap":  # it never repeats a coalition, and there are only 256
         assert top.evaluations == budget
     assert top.stopped == ("budget" if top.evaluations == budget else "finished")
     assert not top.deterministic
     assert np.isfinite(top.estimates).all()
 
 
-def test_one_player_alone_is_not_exact_either():
+def test_a_noisy_game_of_one_player_is_not_exact():
     game = NoisyGame(n_players=8)
     top = topshap.identify(lambda c: game(np.repeat(c, 8, axis=1)), 1, k=1, budget=10, random_state=0)
-    assert top.stopped == "exact"  # a plain function says nothing about noise
+    assert top.stopped == "exact"  # a plain function cannot declare noise
     race = topshap.Race(n_players=1, k=1, budget=10, deterministic=False)
     race.tell([0.0, 1.0])
     assert race.result().stopped == "finished"
@@ -54,7 +54,7 @@ def test_the_leaderboard_says_that_values_vary():
     assert "values vary" in str(topshap.identify(NoisyGame(), k=2, budget=60, random_state=0))
 
 
-def test_odd_gp_averages_the_noise_away():
+def test_odd_gp_averages_out_the_noise():
     """The root mean square error over 10 runs falls at least threefold from 100 to 3000 noisy evaluations."""
     errors = {
         budget: np.sqrt(

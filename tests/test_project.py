@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_extras_are_for_users_and_groups_for_development():
     extras, groups = PROJECT["project"]["optional-dependencies"], PROJECT["dependency-groups"]
     assert not set(extras) & {"browser", "dev", "docs", "heavy", "lint", "peers", "test", "types"}
     assert not set(extras) & set(groups)
+
+
+def test_a_package_has_the_same_lower_bound_wherever_it_is_required():
+    bounds = {}
+    for project in (PROJECT, toml("benchmarks/pyproject.toml")):
+        extras, groups = project["project"]["optional-dependencies"], project.get("dependency-groups", {})
+        for requirement in chain(project["project"]["dependencies"], *extras.values(), *groups.values()):
+            name, _, bound = requirement.partition(">=") if isinstance(requirement, str) else ("", "", "")
+            if bound:
+                bounds.setdefault(name, set()).add(bound)
+    assert {"numpy", "pandas", "pyarrow"} <= bounds.keys()
+    assert {name: found for name, found in bounds.items() if len(found) > 1} == {}
 
 
 def test_groups_that_are_installed_exist():

@@ -1,4 +1,4 @@
-"""Players ranked by magnitude: those that matter most, whether they raise the value or lower it."""
+"""Players ranked by magnitude: the largest absolute values, positive or negative."""
 
 import json
 
@@ -19,7 +19,7 @@ WEIGHTS = np.array([0.5, -4.0, 1.0, 3.0, -0.2, 0.1, -2.0, 0.0])
 
 
 def mixed_game(seed, n=8, rough=0.1):
-    """Weights of both signs, interactions of two, and some noise."""
+    """Return a game of weights of both signs, pairwise interactions and some noise."""
     rng = np.random.default_rng(seed)
     x = topshap.core.coalitions.from_ids(np.arange(2**n), n)
     interactions = np.triu(rng.normal(size=(n, n)), 1) * 0.5
@@ -30,13 +30,13 @@ def by_magnitude(game, **options):
     return topshap.identify(game, **({"k": 3, "budget": 100, "rank_by": "magnitude", "random_state": 0} | options))
 
 
-def test_there_are_algorithms_of_both_kinds():
+def test_some_algorithms_rank_by_magnitude_and_some_do_not():
     assert {"odd-gp", "cmcs", "kernelshap"} <= set(ABLE)
     assert {"odd-gp@k", "swap@k", "greedy-cmcs", "cmcs@k"} <= set(NOT_ABLE)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", *ABLE])
-def test_the_largest_are_found_whatever_their_sign(algorithm):
+def test_the_largest_magnitudes_are_found_for_either_sign(algorithm):
     top = by_magnitude(AdditiveGame(WEIGHTS), algorithm=algorithm, budget=200)
     assert top.players.tolist() == [1, 3, 6]
     assert top.rank_by == "magnitude"
@@ -56,17 +56,17 @@ def test_a_game_and_its_negative_have_the_same_top(seed, algorithm):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10**6))
-def test_without_negative_values_nothing_is_different(seed):
+def test_without_negative_values_ranking_by_magnitude_changes_nothing(seed):
     game = AdditiveGame(np.random.default_rng(seed).uniform(1.0, 2.0, 8))
     one, other = (topshap.identify(game, k=3, budget=100, rank_by=by, random_state=0) for by in ("value", "magnitude"))
     assert one.players.tolist() == other.players.tolist()
     assert np.array_equal(one.estimates, other.estimates)
 
 
-def test_it_looks_where_the_magnitudes_are_close_and_knows_how_sure_it_is():
-    """Forty games: differences across the border of magnitudes are known better than when values are looked at.
+def test_evaluations_focus_on_close_magnitudes_and_the_confidence_is_calibrated():
+    """In forty games, differences across the border of magnitudes are estimated better than in a run by value.
 
-    The geometric mean of the ratio of their deviations was 0.88, with a standard error of 0.03.
+    The geometric mean of the ratio of their standard deviations was 0.88, with a standard error of 0.03.
     """
     ratios, said, right = [], [], []
     for seed in range(40):
@@ -88,7 +88,7 @@ def test_it_looks_where_the_magnitudes_are_close_and_knows_how_sure_it_is():
     assert abs(np.mean(said) - np.mean(right)) < 0.2  # three standard errors
 
 
-def test_all_coalitions_known_is_exact():
+def test_a_race_by_magnitude_over_all_coalitions_is_exact():
     game = mixed_game(0)
     top = by_magnitude(game, budget=2**8)
     exact = np.abs(game.shapley_values())
@@ -98,12 +98,12 @@ def test_all_coalitions_known_is_exact():
     assert set(np.unique(top.pairwise())) <= {0.0, 0.5, 1.0}
 
 
-def test_with_a_criterion_alone_everybody_is_sampled_alike():
+def test_auto_runs_cmcs_with_a_criterion_and_no_budget():
     top = by_magnitude(AdditiveGame(WEIGHTS), budget=None, stop=lambda race: race.evaluations >= 60)
     assert (top.algorithm, top.players.tolist()) == ("cmcs", [1, 3, 6])
 
 
-def test_what_cannot_be_done_is_refused():
+def test_unsupported_options_of_ranking_by_magnitude_are_refused():
     with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' or 'lowest' in a race"):
         by_magnitude(AdditiveGame(WEIGHTS), epsilon=0.1)
     with pytest.raises(ParameterError, match="rank_by"):
@@ -113,7 +113,7 @@ def test_what_cannot_be_done_is_refused():
             by_magnitude(AdditiveGame(WEIGHTS), algorithm=algorithm)
 
 
-def test_words_files_and_pictures_say_so(tmp_path):
+def test_text_files_and_plots_say_by_magnitude(tmp_path):
     top = by_magnitude(mixed_game(1))
     assert top.headline.startswith("Top 3 of 8 players by magnitude after 100 evaluations")
     top.save(tmp_path / "top.json")
@@ -124,7 +124,7 @@ def test_words_files_and_pictures_say_so(tmp_path):
     assert -lines[-1] == lines[-2]
 
 
-def test_files_of_before_are_read_and_others_refused(tmp_path):
+def test_a_file_without_rank_by_is_read_and_an_unknown_rank_by_is_refused(tmp_path):
     path = tmp_path / "top.json"
     topshap.identify(AdditiveGame(WEIGHTS), k=2, random_state=0).save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -136,6 +136,6 @@ def test_files_of_before_are_read_and_others_refused(tmp_path):
         topshap.load(path)
 
 
-def test_an_explainer_takes_it():
+def test_an_explainer_ranks_by_magnitude():
     explainer = topshap.Explainer(lambda rows: rows @ [1.0, -3.0, 2.0], np.zeros((1, 3)), rank_by="magnitude")
     assert explainer.explain([1.0, 1.0, 1.0], k=2).names == ("1", "2")

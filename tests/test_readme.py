@@ -68,7 +68,7 @@ def test_links_lead_to_files_that_exist():
         assert (ROOT / link.partition("#")[0]).exists(), link
 
 
-def test_the_figures_are_those_of_the_reports():
+def test_the_figures_agree_with_the_reports():
     text = " ".join(README[README.index("## Benchmarks") : README.index("## When to use shap or shapiq")].split())
     race, confidence, paper = (
         (ROOT / "docs" / "benchmarks" / f"{name}.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""TopKSelector: a scikit-learn selector in every respect, that finds the features a model needs."""
+"""TopKSelector: a scikit-learn selector that finds the features a model needs."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from topshap.core.options import OPTION_DEFAULTS
         TopKSelector(LinearRegression(), k=1, cv=2, budget=8, random_state=0),
     ]
 )
-def test_it_is_a_selector_of_scikit_learn(estimator, check):
+def test_it_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -61,7 +61,7 @@ def test_it_works_in_a_pipeline_and_a_search_over_k():
 
 
 @pytest.mark.filterwarnings("ignore::topshap.UncertainResultWarning")
-def test_names_go_through():
+def test_feature_names_are_kept():
     X, y = load_wine(return_X_y=True, as_frame=True)
     selector = TopKSelector(GaussianNB(), k=3, cv=2, budget=60, random_state=0).set_output(transform="pandas").fit(X, y)
     chosen = selector.transform(X)
@@ -109,7 +109,7 @@ def test_it_stops_when_confident():
     assert set(result.players) == {0, 1}
 
 
-def test_wrong_use_says_what_to_do():
+def test_errors_say_what_to_do():
     X, y = make_classification(40, 4, n_redundant=0, random_state=0)
     with pytest.raises(NotFittedError):
         TopKSelector(LogisticRegression()).transform(X)
@@ -127,7 +127,7 @@ def test_wrong_use_says_what_to_do():
         TopKSelector(None, k=2).fit(X, y)
 
 
-def test_options_of_a_race_are_parameters_like_any_other():
+def test_options_of_a_race_are_parameters_of_the_selector():
     selector = TopKSelector(LinearRegression(), k=2, algorithm="cmcs", rank_by="magnitude")
     assert OPTION_DEFAULTS.keys() <= selector.get_params(deep=False).keys()
     assert repr(selector) == (
@@ -138,7 +138,7 @@ def test_options_of_a_race_are_parameters_like_any_other():
     assert (selector.algorithm, selector.budget) == ("cmcs", None)
 
 
-def test_options_of_a_race_reach_it(tmp_path, capsys):
+def test_options_of_a_race_are_passed_on(tmp_path, capsys):
     X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
     options = {"algorithm": "cmcs", "rank_by": "magnitude", "stop": topshap.stopping.Budget(20), "counting": "calls"}
     names = list("abcdef")
@@ -178,7 +178,7 @@ def test_each_fold_of_a_search_has_its_own_store(tmp_path, named):
 
 
 @pytest.mark.filterwarnings("ignore::topshap.UncertainResultWarning")
-def test_a_search_chooses_options_of_a_race():
+def test_a_search_selects_options_of_a_race():
     X, y = make_regression(80, 6, n_informative=2, noise=1.0, random_state=0)
     pipeline = make_pipeline(TopKSelector(LinearRegression(), k=2, cv=2, random_state=0), LinearRegression())
     grid = {"topkselector__budget": [4, 20], "topkselector__rank_by": ["value", "magnitude"]}
@@ -186,7 +186,7 @@ def test_a_search_chooses_options_of_a_race():
     assert search.best_estimator_[0].budget == search.best_params_["topkselector__budget"]
 
 
-def test_a_result_that_is_probably_wrong_is_a_warning_that_says_how_sure_it_is():
+def test_the_warning_about_a_result_that_is_probably_wrong_states_the_confidence():
     X, y = load_wine(return_X_y=True)
     hasty = TopKSelector(GaussianNB(), k=3, cv=2, budget=30, random_state=0)
     with pytest.warns(topshap.UncertainResultWarning, match="A larger 'budget'") as seen:
@@ -196,13 +196,13 @@ def test_a_result_that_is_probably_wrong_is_a_warning_that_says_how_sure_it_is()
     assert [warning.filename for warning in seen] == [__file__]
 
 
-def test_a_result_of_unknown_certainty_is_a_warning_too():
+def test_a_result_of_unknown_confidence_issues_a_warning():
     X, y = load_wine(return_X_y=True)
     with pytest.warns(topshap.UncertainResultWarning, match="best features is not known, after 2 evaluations"):
         TopKSelector(GaussianNB(), k=3, cv=2, budget=2, random_state=0).fit(X, y)
 
 
-def test_a_tie_at_the_border_is_part_of_the_warning_and_an_exact_result_needs_none():
+def test_the_warning_mentions_a_tie_at_the_border_and_an_exact_result_issues_none():
     X, y = make_regression(100, 8, n_informative=2, shuffle=False, random_state=0)
     X[:, 2:] = 0.0
     tied = "5 more are tied with the last one selected"
@@ -211,7 +211,7 @@ def test_a_tie_at_the_border_is_part_of_the_warning_and_an_exact_result_needs_no
     TopKSelector(LinearRegression(), k=3, cv=2, budget=256, random_state=0).fit(X, y)
 
 
-def test_pipeline_that_imputes_gets_missing_values():
+def test_a_pipeline_that_imputes_gets_missing_values():
     X, y = make_regression(80, 4, n_informative=2, shuffle=False, random_state=0)
     X[::7, 3] = np.nan
     selector = TopKSelector(make_pipeline(SimpleImputer(), LinearRegression()), k=2, cv=2, random_state=0)

@@ -57,7 +57,7 @@ def test_without_results_there_are_no_sections(hooks, tmp_path):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_section_shows_its_report_as_it_is_and_all_its_figures(hooks, results, name):
+def test_a_section_shows_its_report_unchanged_and_all_its_figures(hooks, results, name):
     text = "odd-gp  1.00 ± 0.5  <b> & * _it_ [95%] |\n\n    four spaces\n# no heading\n## nor this"
     figures = [f"{name}.png", f"{name}-a.png", f"{name}-e-local.png"]
     folder = results(name, text, figures)
@@ -68,7 +68,7 @@ def test_a_section_shows_its_report_as_it_is_and_all_its_figures(hooks, results,
     assert len(headings(page.replace(text, ""))) == 1 + len(WITHOUT_RESULTS)
 
 
-def test_sections_come_in_the_order_of_the_page(hooks, results):
+def test_sections_are_in_the_order_of_the_page(hooks, results):
     for name in COMMANDS:
         folder = results(name, name)
     assert headings(hooks.with_results(PAGE, folder)) == headings(PAGE)
@@ -88,14 +88,14 @@ def test_a_file_that_no_section_shows_is_an_error(hooks, results, stray):
         hooks.with_results(PAGE, folder)
 
 
-def test_a_report_has_to_say_when_and_with_what_it_was_made(hooks, results):
+def test_a_report_without_its_date_and_versions_is_an_error(hooks, results):
     folder = results("race")
     (folder / "race.txt").write_text("odd-gp  1.00\n", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="does not begin with date, versions and machine"):
+    with pytest.raises(RuntimeError, match="does not start with the date, the versions and the machine"):
         hooks.with_results(PAGE, folder)
 
 
-def test_everything_that_is_published_is_on_the_page(hooks):
+def test_all_published_results_are_on_the_page(hooks):
     page = hooks.on_page_markdown(PAGE, SimpleNamespace(file=SimpleNamespace(src_uri="benchmarks.md")))
     published = {path.name for path in (DOCS / "benchmarks").glob("*.png")}
     assert set(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == published
@@ -114,7 +114,7 @@ def test_the_example_of_an_algorithm_is_shown(hooks):
         assert (ROOT / "benchmarks" / "examples" / name).read_text(encoding="utf-8").rstrip() in page
 
 
-def test_a_script_is_run_in_a_folder_of_its_own_and_its_pictures_are_kept(hooks, tmp_path, monkeypatch):
+def test_a_script_runs_in_its_own_folder_and_its_pictures_are_kept(hooks, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "x.py"
     script.write_text(
@@ -148,7 +148,7 @@ def test_heavy_scripts_are_shown_and_not_run(hooks):
     for script in (DOCS / "gallery" / "heavy").glob("*.py"):
         section = hooks.section_of_a_script(script)
         assert script.read_text(encoding="utf-8").rstrip() in section
-        assert "This script is not run for this page" in section
+        assert "This page shows only the code" in section
         assert "Output:" not in section
 
 

@@ -1,6 +1,6 @@
 """The site in a real browser: run with ``make browser``, which keeps the screenshots in ``screenshots/``.
 
-It is built once, with the gallery, and with results of a small race where none are published yet.
+The site is built once, with the gallery, and with the results of a small race if none are published.
 """
 
 import base64
@@ -32,7 +32,7 @@ WIDTHS = {"desktop": 1280, "phone": 390}
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """A server of files without log messages."""
 
     def log_message(self, *_):
         pass
@@ -74,7 +74,7 @@ def requested(driver):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_needs_nothing_from_elsewhere_and_fits(site, chromium, page, width):
+def test_a_page_makes_no_external_requests_and_fits_the_window(site, chromium, page, width):
     pixels = WIDTHS[width]
     size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": pixels < 500}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -1,6 +1,6 @@
-"""An algorithm of your own for the race: marginal contributions to random coalitions.
+"""A custom algorithm for the race: marginal contributions to random coalitions.
 
-In every round, each player i gets a random coalition S of the other players, with a uniform size. The mean of the
+In every round, each player i gets a random coalition S of the other players, whose size is uniform. The mean of the
 samples v(S + i) - v(S) is an unbiased estimate of the Shapley value of player i.
 """
 
@@ -15,17 +15,17 @@ from topshap.core.typing import Values
 
 
 class RandomMarginals(Algorithm[MeanStanding]):
-    """Estimate every player from random coalitions of its own."""
+    """Estimate every player from its own random coalitions."""
 
     name: ClassVar[str] = "random-marginals"
-    extendable: ClassVar[bool] = True  # it does not plan by the budget
+    extendable: ClassVar[bool] = True  # it does not depend on the budget
 
     def standing(self, problem: Problem) -> MeanStanding:
-        """Return the estimates at the start of a race: a mean of samples per player."""
+        """Return the initial estimates of a race: one mean of samples per player."""
         return problem.mean_standing(pairs=False)
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Yield the coalitions of each round with the function that takes their values."""
+        """Yield the coalitions of each round with the function that processes their values."""
         players = np.arange(problem.n)
         while True:
             positions = problem.rng.random((problem.n, problem.n)).argsort(axis=1)  # a random order for each player
@@ -36,7 +36,7 @@ class RandomMarginals(Algorithm[MeanStanding]):
 
 
 def add_samples(standing: MeanStanding, values: Values) -> None:
-    """Add v(S + i) - v(S) for every player whose two values are known; the budget may end within a round."""
+    """Add v(S + i) - v(S) for every player with two known values, since the budget may end within a round."""
     known = len(values) // 2
     if known > 0:
         standing.add(values[: 2 * known : 2] - values[1 : 2 * known : 2], np.arange(known))

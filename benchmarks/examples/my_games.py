@@ -1,7 +1,7 @@
-"""A folder of games of your own for the race: sums of random weights and pairwise interactions.
+"""Custom games for the race: sums of random weights and pairwise interactions.
 
-A file is a complete table. Entry b of its array ``values`` is the value of the coalition of all players i with bit i
-set in b, so a game of n players has 2**n entries. ``TableGame(values).save(path)`` writes such a file.
+Each file holds a complete table. Entry b of its array ``values`` is the value of the coalition of all players i with
+bit i set in b, so a game of n players has 2**n entries. ``TableGame(values).save(path)`` writes such a file.
 """
 
 from pathlib import Path

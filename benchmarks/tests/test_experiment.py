@@ -26,7 +26,7 @@ def without_seconds(rows):
 
 
 def by_setting(rows):
-    """In an order of their own: a table has the budgets of a race next to each other."""
+    """Return the rows sorted by setting; in a table, the budgets of a race are adjacent."""
     return sorted(without_seconds(rows), key=lambda row: row.setting.key)
 
 
@@ -44,14 +44,14 @@ def test_every_measure_and_cost_is_in_the_table(all_rows):
         assert row.mean_squared_error >= 0.0
 
 
-def test_a_result_does_not_depend_on_what_else_is_run(all_rows):
+def test_a_result_does_not_depend_on_the_other_settings(all_rows):
     order = np.random.default_rng(0).permutation(len(all_rows))[:20]
     some = without_seconds(bench.run([settings()[i] for i in order]))
     assert some == [all_rows[i] for i in order]
 
 
 def test_two_workers_give_the_same_rows_as_one(all_rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment, "CHUNK", 3)  # so that both have something to do
+    monkeypatch.setattr(experiment, "CHUNK", 3)  # so that both workers have work
     own = ["odd-gp", "cmcs"]
     expected = [row for row in all_rows if row.algorithm in own]
     assert without_seconds(bench.run(settings(algorithms=own), tmp_path / "two.csv", n_jobs=2)) == expected
@@ -74,14 +74,14 @@ def test_a_cell_in_the_table_is_not_run_again(name, tmp_path, monkeypatch):
     run_race = runs.run_race
     monkeypatch.setattr(runs, "run_race", lambda *of: ran.extend(of[1]) or run_race(*of))
     after = bench.run(some, path)
-    assert after[:10] == before  # to the last bit, the seconds too
+    assert after[:10] == before  # bit-identical, including the seconds
     assert set(ran) == {cell for _, cell in some[10:]}
     assert bench.run(some, path) == after == bench.read_results(path)
     assert len(ran) == len(some) - 10
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-def test_a_torn_last_line_is_run_again(tmp_path):
+def test_a_setting_with_a_truncated_line_is_run_again(tmp_path):
     path = tmp_path / "table.csv"
     rows = bench.run(settings(runs=1), path)
     path.write_bytes(path.read_bytes()[:-30])
@@ -89,7 +89,7 @@ def test_a_torn_last_line_is_run_again(tmp_path):
     assert len(bench.read_results(path)) == len(rows)
 
 
-def test_an_interrupted_experiment_keeps_what_it_has(tmp_path, monkeypatch):
+def test_an_interrupted_experiment_keeps_its_results(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     monkeypatch.setattr(experiment, "CHUNK", 4)
     run_race, left = runs.run_race, iter(range(10))
@@ -121,13 +121,13 @@ def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
     assert found[0].mean_squared_error != found[1].mean_squared_error
 
 
-def test_a_file_that_is_no_table_is_refused(tmp_path):
+def test_a_file_that_is_not_a_table_is_refused(tmp_path):
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ParameterError, match="a results file of an experiment"):
+    with pytest.raises(ParameterError, match="a results file with the columns"):
         bench.run(settings(), tmp_path / "other.csv")
 
 
-def test_an_algorithm_that_cannot_run_with_the_budget_says_so():
+def test_an_algorithm_that_cannot_run_with_the_budget_is_marked_as_refused():
     (row,) = bench.run(
         bench.fixed_budget_settings([bench.Source("tie", "0")], ["shap:permutation"], ks=[3], budgets=[20], runs=1)
     )
@@ -137,7 +137,7 @@ def test_an_algorithm_that_cannot_run_with_the_budget_says_so():
 
 
 @pytest.mark.parametrize("counting", COUNTINGS)
-def test_a_race_read_on_its_way_says_what_a_race_with_the_smaller_budget_says(counting):
+def test_the_intermediate_result_of_a_race_equals_that_of_a_race_with_the_smaller_budget(counting):
     source = bench.Source("near-tie", "0")  # 2**10 coalitions
     settings = {"ks": [3], "budgets": [400, 21, 100, 57], "runs": 2, "counting": counting}
     pairs = bench.fixed_budget_settings([source], TOGETHER, **settings)
@@ -162,14 +162,14 @@ def test_a_race_read_on_its_way_says_what_a_race_with_the_smaller_budget_says(co
         )
 
 
-def test_the_time_of_a_race_that_is_read_on_its_way_is_that_up_to_there():
+def test_the_time_of_an_intermediate_result_ends_there():
     rows = bench.run(
         bench.fixed_budget_settings([bench.Source("tie", "0")], ["bus"], ks=[3], budgets=[50, 100, 400], runs=1)
     )
-    assert rows[0].seconds < rows[1].seconds < rows[2].seconds
+    assert rows[0].seconds <= rows[1].seconds <= rows[2].seconds
 
 
-def test_algorithms_that_know_their_budget_and_all_coalitions_have_races_of_their_own():
+def test_algorithms_that_plan_by_the_budget_and_complete_enumerations_have_one_race_per_budget():
     source = bench.Source("tie", "0")
     everything = 2 ** source.open().game.n_players
     budgets = [50, 100, everything, everything + 1]

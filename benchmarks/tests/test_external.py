@@ -1,4 +1,4 @@
-"""shap and shapiq as algorithms: what they spend is counted right, and they leave no traces."""
+"""shap and shapiq as algorithms: their evaluations are counted correctly, and they have no side effects."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ NAMES = external.available()
 
 
 class Recorded(CountedGame):
-    """Remembers every access, in order."""
+    """A game that records every access, in order."""
 
     def __init__(self, game):
         super().__init__(game)
@@ -23,8 +23,8 @@ class Recorded(CountedGame):
         return super().__call__(coalitions)
 
 
-@pytest.mark.parametrize("name", NAMES)  # all of a name in one test: the first call of some compiles for seconds
-def test_an_external_algorithm_is_counted_keeps_to_the_budget_and_is_repeatable(name, smooth_game, counted):
+@pytest.mark.parametrize("name", NAMES)  # one test per name: the first call of some algorithms compiles for seconds
+def test_an_external_algorithm_is_counted_stays_within_the_budget_and_is_reproducible(name, smooth_game, counted):
     game = TableGame(smooth_game(7).values + 10.0)  # v(empty) is not 0
     check_counts(name, game, counted)
     check_budget(name, game)
@@ -37,7 +37,7 @@ def test_an_external_algorithm_is_counted_keeps_to_the_budget_and_is_repeatable(
 
 
 def check_counts(name, game, counted):
-    """Calls and distinct coalitions are those that were asked for, and none is evaluated twice."""
+    """Check that calls and distinct coalitions are counted correctly, and that none is evaluated twice."""
     inner = counted(game)
     recorded = Recorded(inner)
     external.one_run(name, recorded, 60, 0)
@@ -49,7 +49,7 @@ def check_counts(name, game, counted):
 
 
 def check_budget(name, game):
-    """The budget is used and never exceeded; permutations come as a whole."""
+    """Check that the budget is used and never exceeded. Permutations are never split."""
     for counting in ("distinct", "calls"):
         answer = external.estimate(name, game, budget=60, seed=1, counting=counting)
         spent = answer.evaluations if counting == "distinct" else answer.calls

@@ -1,4 +1,4 @@
-"""The overhead per access: algorithms next to shap's KernelExplainer, and next to another version."""
+"""The overhead per access, compared with shap's KernelExplainer and with another version."""
 
 from math import nan
 from pathlib import Path
@@ -11,7 +11,7 @@ from topshap_bench.overhead import KERNEL_EXPLAINER, Overhead, overhead, report
 SOURCE = Path(topshap.__file__).parents[1]
 
 
-def test_an_algorithm_is_measured_next_to_the_kernel_explainer_and_to_another_version():
+def test_an_algorithm_is_compared_with_the_kernel_explainer_and_another_version():
     measured = {found.algorithm: found for found in overhead(old=SOURCE, runs=2, algorithms=["cmcs"])}
     assert set(measured) == {KERNEL_EXPLAINER, "cmcs"}
     assert measured[KERNEL_EXPLAINER].to_kernel_explainer == 1.0
@@ -21,7 +21,7 @@ def test_an_algorithm_is_measured_next_to_the_kernel_explainer_and_to_another_ve
     assert cmcs.to_kernel_explainer == cmcs.new / measured[KERNEL_EXPLAINER].new
 
 
-def test_the_report_has_the_ratios_that_were_measured():
+def test_the_report_has_the_measured_ratios():
     alone, beside = Overhead("cmcs", 2.0, nan, 10.0), Overhead("cmcs", 2.0, 4.0, 10.0)
     assert report([alone], runs=1).splitlines()[-1].split() == ["cmcs", "2.00", "0.200"]
     assert report([beside], runs=1).splitlines()[-1].split() == ["cmcs", "2.00", "0.200", "4.00", "0.500"]

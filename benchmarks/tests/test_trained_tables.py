@@ -1,4 +1,4 @@
-"""Tables that are trained here: what a file has is not trained again, and another game's file is refused."""
+"""Tables of trained models: known values are not trained again, and another game's file is refused."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def game():
 
 
 @pytest.mark.filterwarnings("ignore::tqdm.TqdmExperimentalWarning")
-def test_a_table_is_complete_and_only_what_is_missing_is_trained(game, tmp_path, monkeypatch):
+def test_a_table_is_complete_and_only_missing_values_are_trained(game, tmp_path, monkeypatch):
     path = tmp_path / "table.npz"
     table = trained_tables.complete_table(game, path, n_jobs=None, label="table")
     assert np.array_equal(table.values, value_table(game))
@@ -35,7 +35,7 @@ def test_a_table_is_complete_and_only_what_is_missing_is_trained(game, tmp_path,
 
 def test_a_file_of_another_game_is_refused(game, tmp_path):
     TableGame(np.zeros(8)).save(tmp_path / "table.npz")
-    with pytest.raises(ParameterError, match="another game's values"):
+    with pytest.raises(ParameterError, match="the values of another game"):
         trained_tables.complete_table(game, tmp_path / "table.npz", n_jobs=None, label="table")
 
 
@@ -51,7 +51,7 @@ def test_trained_tables_are_sources_of_the_family_global(tmp_path, monkeypatch):
     assert found == sources.from_folder(tmp_path)
 
 
-def test_games_that_were_tuned_on_can_be_left_out(tmp_path):
+def test_games_used_for_tuning_can_be_excluded(tmp_path):
     for family, names in (("a", "123"), ("b", "45")):
         (tmp_path / family).mkdir()
         for name in names:
@@ -60,14 +60,14 @@ def test_games_that_were_tuned_on_can_be_left_out(tmp_path):
     assert [source.name for source in sources.from_folder(tmp_path, half="judge")] == ["2", "5"]
 
 
-def test_there_must_be_games_left(tmp_path):
+def test_a_family_of_one_game_cannot_be_halved(tmp_path):
     (tmp_path / "a").mkdir()
     TableGame([0.0, 1.0]).save(tmp_path / "a" / "1.npz")
     with pytest.raises(ParameterError, match="at least two games of a family"):
         sources.from_folder(tmp_path, half="judge")
 
 
-def test_a_name_that_says_nothing_is_refused():
+def test_an_unknown_name_is_refused():
     with pytest.raises(ParameterError, match="a synthetic game"):
         sources.Source("synthetic", "chess-12").open()
 

@@ -1,6 +1,6 @@
 """Documents that support an answer: the context of a prompt as players, with an asynchronous score.
 
-The score counts words of the answer, so that the script runs anywhere. Replace it with a call of a language model that
+The score counts words of the answer, so that the script runs anywhere. Replace it with a call to a language model that
 returns the log probability of the answer given the prompt.
 """
 
@@ -22,7 +22,7 @@ DOCUMENTS = {
 
 async def score(prompts: list[str]) -> list[float]:
     """Return the number of words of the answer in each prompt."""
-    await asyncio.sleep(0.001)  # the network
+    await asyncio.sleep(0.001)  # the request
     return [float(len(ANSWER & set(prompt.lower().replace(".", " ").split()))) for prompt in prompts]
 
 

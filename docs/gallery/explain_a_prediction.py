@@ -19,7 +19,7 @@ top = explainer.explain(X.iloc[1], k=3, budget=600)
 print(top)
 topshap.show.race(top).figure.savefig("explain_a_prediction.png", dpi=150)
 
-# The mean, the error and the worst value of a property form one player.
+# Combine the mean, the error and the worst value of each property into one player.
 groups = {}
 for name in X.columns:
     groups.setdefault(name.replace("mean ", "").replace("worst ", "").replace(" error", ""), []).append(name)

@@ -21,6 +21,6 @@ top = topshap.identify(game, k=4, budget=500, random_state=0)
 print(top)
 topshap.show.image_map(top, digits.images[0], blocks).figure.savefig("regions_of_an_image.png", dpi=150)
 
-# With an integer, scikit-image's SLIC segments the image by colour.
+# If segments is an integer, scikit-image's SLIC segments the image by colour.
 found = topshap.games.ImageGame(score, digits.images[0], segments=14, fill="blur")
 print(f"\n{found.n_players} regions found; the top three: {topshap.identify(found, k=3, random_state=0).names}")

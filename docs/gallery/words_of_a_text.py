@@ -1,6 +1,6 @@
 """The words behind a score: a small scikit-learn model of film reviews.
 
-The score can be any function from a list of texts to numbers, for example a call of an LLM.
+The score can be any function from a list of texts to numbers, for example a call to an LLM.
 """
 
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -37,7 +37,7 @@ top = topshap.identify(game, k=2, random_state=0)
 print(top)
 topshap.show.text_map(top, pieces=game.pieces).figure.savefig("words_of_a_text.png", dpi=150)
 
-# Sentences as players; a mask replaces absent ones.
+# The players are sentences, and a mask replaces absent ones.
 longer = "The music is terrible. The story is moving. The cast is simply great!"
 game = topshap.games.TextGame(score, longer, unit="sentence", mask="...")
 print("\nthe top sentence:", topshap.identify(game, k=1).names[0])

@@ -1,4 +1,4 @@
-"""topshap finds the k most important players of any cooperative game with as few evaluations as possible."""
+"""Find the k most important players of a cooperative game with as few evaluations as possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
-from topshap.explainer import Explainer
+from topshap.evaluation.store.check import StoreCheck
+from topshap.evaluation.store.store import StoreInfo
+from topshap.explainer import Explainer, Explanations
 from topshap.interop.json import load
 from topshap.reference import exact, metrics, theory
 
@@ -52,6 +54,7 @@ bind(
 __all__ = [
     "EvaluationError",
     "Explainer",
+    "Explanations",
     "GameError",
     "NoisyGameWarning",
     "Oracle",
@@ -61,7 +64,9 @@ __all__ = [
     "RaceError",
     "RaceOptions",
     "Store",
+    "StoreCheck",
     "StoreError",
+    "StoreInfo",
     "StoreWarning",
     "StoredRace",
     "TopK",
@@ -85,10 +90,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "algorithms":  # with most of scipy, which takes longer to import than all of topshap
+    if name == "algorithms":  # imports most of scipy, which takes longer than all of topshap
         return import_module("topshap.algorithms")
-    if name == "TopKSelector":  # a scikit-learn class, so scikit-learn is imported only by those who use it
-        from topshap.selector import TopKSelector  # noqa: PLC0415 - loaded when asked for
+    if name == "TopKSelector":  # imports scikit-learn, which is optional
+        from topshap.selector import TopKSelector  # noqa: PLC0415 - imported on first use
 
         return TopKSelector
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m topshap``: the command ``topshap``, where it is not on the path."""
+"""Run the command ``topshap`` as ``python -m topshap``, even if it is not on the PATH."""
 
 from topshap.cli import main
 

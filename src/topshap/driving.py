@@ -1,4 +1,4 @@
-"""The loop of a run: evaluate the coalitions that a race asks for, until it is over or something else ends it."""
+"""The loop of a run: evaluate the coalitions that a race asks for, and tell it their values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from topshap.core.errors import RaceError
+from topshap.core.errors import RaceError, StoreWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.evaluation.interrupts import deferred_interrupts
 from topshap.evaluation.pace import FIRST_ROWS
+from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
 
 
 def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[[Race], object] | None) -> None:
-    """Evaluate the coalitions that the race asks for until it is over, or something else ends it.
+    """Evaluate the coalitions that a race asks for, until it is over, or a time limit, the callback or Ctrl-C ends it.
 
-    Large batches are evaluated in parts, and the race is told values as they arrive: if the run ends within a batch,
-    they are used.
+    Large batches are evaluated in parts. If the run ends within a batch, the values that have arrived are used.
     """
     with (
         view(race, progress) as bar,
@@ -36,7 +36,7 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
     ):
         looks = Looks(race, callback)
         watch(evaluate, race, looks, bar, undivided)
-        if evaluate.divides:  # a look after every part is enough, and no call of a worker is lost
+        if evaluate.divides:  # a look after every part is enough, and interrupts no running call
             evaluate.on_result = None
         ends = True
         try:
@@ -44,13 +44,13 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
                 pending = race.pending
                 divided = len(pending) > evaluate.rows_per_look
                 part = pending[: evaluate.rows_per_look] if divided else pending
-                if ends or len(part) >= FIRST_ROWS:  # small batches are not worth a measurement, except the first
+                if ends or len(part) >= FIRST_ROWS:  # other small batches are not worth measuring
                     start = monotonic()
                     values = evaluate(part)
                     evaluate.took(len(part), monotonic() - start)
                 else:
                     values = evaluate(part)
-                # Some may have been told while the others were evaluated.
+                # `on_result` may have told some values while the others were evaluated.
                 told = 0 if evaluate.on_result is None else len(pending) - len(race.pending)
                 with undivided:
                     race.tell_part(values, len(part) - told)
@@ -70,6 +70,9 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
         except RunEndedError as ended:
             with undivided:
                 end(race, evaluate, ended.reason)
+        except UnwrittenError as error:
+            with undivided:
+                end_unwritten(race, evaluate, error)
 
 
 def watch(
@@ -79,7 +82,7 @@ def watch(
     bar: ProgressView | None,
     undivided: AbstractContextManager[Any],
 ) -> None:
-    """Let a session report values while a batch is evaluated: to the display, and to the race when a look is due."""
+    """Make a session report values while it evaluates a batch: to the display, and to the race when a look is due."""
 
     def on_result() -> None:
         if looks.due:
@@ -95,9 +98,25 @@ def watch(
 
 
 def end(race: Race, session: Session, reason: Literal["interrupted", "time"]) -> None:
-    """End a race with all values that have arrived; a race that has not started stays as it is."""
+    """End a race with all values that have arrived; do nothing if it has not started."""
     arrived = session.take_arrived(whole=True)
     if len(arrived) > 0:
         race.tell_part(arrived)
-    with suppress(RaceError):  # v(empty) or v(N) is not known
+    with suppress(RaceError):  # not started: v(empty) or v(N) is unknown
         race.end(reason)
+
+
+def end_unwritten(race: Race, session: Session, error: UnwrittenError) -> None:
+    """End a race whose store cannot be written, with all values that have arrived, and warn.
+
+    The error is raised if the race has not started, since it has no result then.
+    """
+    unstored = session.unstored
+    end(race, session, "interrupted")
+    if not race.done:
+        raise error
+    warn_caller(
+        f"{error} The run has ended early. Values of its result that are not in the store: {unstored}. "
+        "Run it again when the store can be written.",
+        StoreWarning,
+    )

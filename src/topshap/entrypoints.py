@@ -1,4 +1,4 @@
-"""identify and aidentify: the front doors for any value function."""
+"""identify and aidentify: the entry points for any value function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
-from topshap.driving import drive, end, watch
+from topshap.driving import drive, end, end_unwritten, watch
 from topshap.evaluation import Oracle
+from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ OnInterrupt: TypeAlias = Literal["return", "raise"]
 
 
 class RunOptions(RaceOptions, total=False):
-    """The options of `identify`: those of a race, and how the game is evaluated meanwhile."""
+    """The options of `identify`: those of a race, and those of the evaluation."""
 
     n_jobs: int | None
     store: Store | str | os.PathLike[str] | None
@@ -62,30 +63,30 @@ def identify(
     ----------
     game
         Any callable from a bool array of shape (m, n), one coalition per row, to m numbers. If its values vary from
-        call to call, it has an attribute ``deterministic`` that is False; then repeats are evaluated and paid for.
-        A `topshap.Oracle` adds how it is evaluated: retries, timeouts, batch sizes.
+        call to call, it needs an attribute ``deterministic`` that is False; every access is then a new evaluation.
+        Wrap it in a `topshap.Oracle` to set retries, timeouts and batch sizes.
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
         The number of players to find.
     n_jobs
-        The number of workers that evaluate at the same time; None means as joblib's context says. The result is the
-        same for any number.
+        The number of parallel workers, -1 for one per processor. None means the number of joblib's context, and no
+        workers without a context. The result is the same for any number.
     store
-        A file in which every value is kept as soon as it is known, so that nothing is paid for twice: a path, for a
-        game with an attribute ``fingerprint``, or a `topshap.Store` with a name for the game. The same call after a
-        crash continues where it ended, and one with a larger budget pays only for new coalitions.
+        A file that keeps every value as soon as it is known, so that no coalition is evaluated twice: a path, for a
+        game with an attribute ``fingerprint``, or a `topshap.Store` with a name for the game. After a crash, the same
+        call continues where it stopped. A call with a larger budget evaluates only new coalitions.
     progress
-        Whether to show a progress bar, with the extra ``topshap[progress]``; or ``"live"`` for a leaderboard that
-        reorders as evidence comes in, with the extra ``topshap[live]``, where standard error is a terminal.
+        Whether to show a progress bar, which needs the extra ``topshap[progress]``; or ``"live"`` for a leaderboard
+        that is updated during the run, which needs the extra ``topshap[live]`` and a terminal as standard error.
     callback
         A function of the `Race`, called after every batch and about once a second within a large one (or after 100
-        evaluations, if these take longer). If it returns True the run ends there, with ``stopped="interrupted"``.
-        Within a batch `Race.evaluations` counts the values that have arrived; the standing changes when it is complete.
+        evaluations, if these take longer). If it returns True, the run ends with ``stopped="interrupted"``. Within a
+        batch `Race.evaluations` counts the values that have arrived; the standing changes when the batch is complete.
     on_interrupt
-        What Ctrl-C does once the empty and the grand coalition are known: ``"return"`` the result so far, with
-        ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt. The result uses the values that have arrived,
-        also those of an incomplete batch. If nothing is known about the players yet, `TopK.learned` is False.
+        The effect of Ctrl-C once the empty and the grand coalition are known: ``"return"`` the result so far, with
+        ``stopped="interrupted"``, or ``"raise"`` the KeyboardInterrupt. The result uses all values that have arrived,
+        including those of an incomplete batch. If nothing is known about the players yet, `TopK.learned` is False.
     check_deterministic
         Whether to evaluate three coalitions of the first batch a second time and to issue a `NoisyGameWarning` if a
         value differs. The repeats are not counted as evaluations and may exceed the budget.
@@ -111,7 +112,7 @@ def identify(
     check_choice("on_interrupt", on_interrupt, ("return", "raise"))
     oracle = as_oracle(game, n_jobs=n_jobs, store=store, check_deterministic=check_deterministic or None)
     if _is_async_game(oracle.game):
-        refuse("game", oracle.game, must_be="no async function; for these there is aidentify")
+        refuse("game", oracle.game, must_be="a synchronous function; use aidentify for async functions")
     race = _race_for(oracle, n_players, k, callback, options)
     try:
         drive(race, oracle, progress=progress, callback=callback)
@@ -141,17 +142,22 @@ async def aidentify(
     check_deterministic: bool = False,
     **options: Unpack[RaceOptions],
 ) -> TopK:
-    """Find the k players with the highest Shapley values of a game that is a coroutine.
+    """Find the k players with the highest Shapley values of an async game.
 
-    It is `identify` for ``async def`` games, with several calls in flight at a time. The result is the same for any
-    number of them. When it is cancelled, everything that has arrived is in the store.
+    This is `identify` for ``async def`` games, with several calls in flight at a time. The result does not depend on
+    their number.
+
+    If its task is cancelled, as by `asyncio.timeout` or Ctrl-C in `asyncio.run`, it raises the CancelledError and has
+    no result. Calls in flight are cancelled, and no others are made. The values of all calls that have finished are in
+    the `store`, so that the same call continues where this one ended; without a store they are lost. To end a run with
+    a result, pass ``stop=TimeLimit(seconds)`` or a callback that returns True.
 
     Parameters
     ----------
     game
         An async function from a bool array of shape (m, n) to m numbers; m is 1 unless a `topshap.Oracle` around it
-        sets a ``batch_size``. A coroutine of one coalition, a bool array of shape (n,), becomes a game by
-        `topshap.games.per_coalition`.
+        sets a ``batch_size``. For an async function of one coalition, a bool array of shape (n,), use
+        `topshap.games.per_coalition`; it is called with one coalition at a time, whatever the ``batch_size``.
     n_players, k
         As in `identify`.
     concurrency
@@ -177,7 +183,7 @@ async def aidentify(
     >>> asyncio.run(topshap.aidentify(game, k=2, random_state=0)).players
     array([0, 2])
     """
-    import asyncio  # noqa: PLC0415 - so that importing topshap stays quick
+    import asyncio  # noqa: PLC0415 - so that importing topshap stays fast
 
     from topshap.evaluation import async_evaluation  # noqa: PLC0415 - it needs asyncio
 
@@ -204,13 +210,15 @@ async def aidentify(
                 looks.after_batch()
         except RunEndedError as ended:
             await asyncio.to_thread(end, race, session, ended.reason)
+        except UnwrittenError as error:
+            await asyncio.to_thread(end_unwritten, race, session, error)
     return race.result()
 
 
 def _race_for(
     oracle: Oracle, n_players: int | None, k: Any, callback: Callable[[Race], object] | None, options: RaceOptions
 ) -> Race:
-    """Return the race about an oracle's game; names are the oracle's where none are given."""
+    """Return the race for an oracle's game, with the oracle's player names unless others are given."""
     if callback is not None and not callable(callback):
         refuse("callback", callback, must_be="a function of the race or None")
     n = resolve_n_players(oracle, n_players)
@@ -226,7 +234,7 @@ def as_oracle(
     store: Store | str | os.PathLike[str] | None = None,
     check_deterministic: bool | None = None,
 ) -> Oracle:
-    """Return a game as an oracle; the options given here replace those of an oracle."""
+    """Return a game as an oracle; if it is an oracle already, the options given here replace its own."""
     options = {"n_jobs": n_jobs, "store": store, "check_deterministic": check_deterministic}
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if not isinstance(game, Oracle):
@@ -235,5 +243,5 @@ def as_oracle(
 
 
 def _is_async_game(game: Any) -> bool:
-    """Return whether the game, or the function it was made of, is a coroutine."""
+    """Return whether the game, or the function it was made from, is a coroutine function."""
     return getattr(game, "is_async", False) is True or any(map(is_async, (game, getattr(game, "function", None))))

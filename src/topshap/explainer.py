@@ -66,8 +66,8 @@ class Explainer:
     **options
         Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes);
         and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every explanation. Each
-        row is a game of its own: if the file given as ``store`` belongs to another row, the values are kept in a file
-        next to it, whose name ends in digits of the game's fingerprint. A `topshap.Store` has a name for the model.
+        row is a separate game: if the file given as ``store`` belongs to another row, the values are kept in a file
+        next to it, whose name ends in digits of the game's fingerprint. Pass a `topshap.Store` to name the model.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Explainer:
         self._prediction = prediction_of(model_or_predict, output)
         self.output_name = self._prediction.output_name
         self._background: Table = as_table("background", background)
-        # The game of the first row shows at once whether model, background and options fit together.
+        # Creating a game now reports at once if model, background and options do not fit together.
         self._players = self.game(self._background.rows(np.array([0])).data).player_names or ()
         _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
@@ -157,9 +157,9 @@ class Explainer:
         k
             The number of features, or groups of features, to find for each row.
         **options
-            Options of `topshap.identify`; two of them concern the rows here. ``n_jobs`` is the number of rows that are
-            explained at the same time, as in joblib; the results are the same for any number. ``progress=True`` shows
-            a progress bar over the rows and needs the extra ``topshap[progress]``.
+            Options of `topshap.identify`; two of them refer to rows. ``n_jobs`` is the number of rows that are
+            explained in parallel, as in joblib; the results are the same for any number. ``progress=True`` shows a
+            progress bar over the rows and needs the extra ``topshap[progress]``.
 
         Returns
         -------

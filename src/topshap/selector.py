@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from topshap.evaluation import Store
     from topshap.show.progress import Progress
 
-import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # names the extra before the imports fail
+import_extra("sklearn", extra="sklearn", needed_by="TopKSelector")  # its error names the extra
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier  # noqa: E402 - after the check above
 from sklearn.feature_selection import SelectorMixin  # noqa: E402 - after the check above
@@ -59,18 +59,18 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     groups
         A dict from a name to columns that are selected or left out together.
     n_jobs
-        The number of feature sets that are tried at the same time, as in joblib. The result is the same for any number.
+        The number of feature sets that are scored in parallel, as in joblib. The result is the same for any number.
     store
-        A file in which every score is kept as soon as it is known, or a `topshap.Store` with a name for the estimator.
-        Other data is another game: if the file belongs to other data, for example to another fold of a search, the
-        scores are kept in a file next to it, whose name ends in digits of the game's fingerprint. Set ``random_state``
-        so that a second fit finds the scores of the first.
+        A file that keeps every score as soon as it is known, or a `topshap.Store` with a name for the estimator. If the
+        file belongs to other data, for example to another fold of a search, the scores are kept in a file next to it,
+        whose name ends in digits of the game's fingerprint. Set ``random_state`` so that a second fit finds the scores
+        of the first.
     progress
         Whether to show a progress bar, or ``"live"`` for a leaderboard: see `topshap.identify`.
     **options
-        The options of a race, see `topshap.core.options.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
-        stop, algorithm, rank_by, counting, player_names, random_state. An evaluation is one set of features, which
-        takes as many fits as there are splits. ``random_state`` is an int, a RandomState or None, as in scikit-learn;
+        The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range, stop,
+        algorithm, rank_by, counting, player_names, random_state. An evaluation is one set of features, which takes as
+        many fits as there are splits. ``random_state`` is an int, a RandomState or None, as in scikit-learn;
         it also sets every ``random_state`` in the estimator that is None.
 
     Warns
@@ -186,7 +186,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         return store_of_game(self.store, game)
 
     def _warn_if_uncertain(self) -> None:
-        """Warn of a result that is more likely wrong than right by its own estimate."""
+        """Warn if the result is more likely wrong than right, by its own estimate."""
         top = self.result_
         if top.confidence >= SURE:
             return
@@ -210,7 +210,7 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator).input_tags
-        # A pipeline does not declare whether its steps take missing values: if they do not, they say so themselves.
+        # A pipeline does not declare whether its steps take missing values; a step that rejects them raises an error.
         tags.input_tags.allow_nan = inner.allow_nan or hasattr(self.estimator, "steps")
         tags.input_tags.sparse = inner.sparse
         tags.target_tags.required = True

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topshap
-from topshap.algorithms import ALGORITHMS, Enumeration, make
+from topshap.algorithms import ALGORITHMS, Enumeration, enumeration, make
 from topshap.core import rounds as core_rounds
 from topshap.core.coalitions import to_ids
 from topshap.games import AdditiveGame, TableGame
@@ -355,6 +355,23 @@ def test_enumeration_asks_in_batches_of_bounded_size(random_game, counted, monke
     assert (top.stopped, max(map(len, game.batches))) == ("exact", 10)
     asked = np.concatenate(game.batches)
     np.testing.assert_array_equal(np.sort(to_ids(asked)), np.arange(64))
+
+
+def test_enumeration_evaluates_small_coalitions_and_their_complements_first(random_game, counted):
+    game = counted(random_game(5))
+    topshap.identify(game, k=2, budget=32)
+    ids = to_ids(np.concatenate(game.batches))
+    np.testing.assert_array_equal(ids[::2] + ids[1::2], 31)
+    sizes = np.concatenate(game.batches).sum(axis=1)
+    assert np.minimum(sizes, 5 - sizes).tolist() == [0] * 2 + [1] * 10 + [2] * 20
+
+
+def test_enumeration_of_more_players_goes_by_id(random_game, counted, monkeypatch):
+    monkeypatch.setattr(enumeration, "IDS_PER_ROUND", 2**3)
+    game = counted(random_game(4))
+    topshap.identify(game, k=2, budget=16)
+    ids = to_ids(np.concatenate(game.batches))
+    assert ids.tolist() == [0, 15, *range(1, 15)]
 
 
 # Small values.

@@ -1,4 +1,4 @@
-"""A small table with everything that tables have: categories, gaps, dates, columns that say nothing."""
+"""A small table with categories, missing values, dates and uninformative columns."""
 
 import numpy as np
 import pandas as pd
@@ -39,5 +39,5 @@ def folder(tmp_path, monkeypatch, houses):
 
 @pytest.fixture
 def run():
-    """Return a function that runs a command, and what it refuses as the exception."""
+    """Return a function that runs a command and returns its result, with the exception if it failed."""
     return lambda *arguments: CliRunner().invoke(cli.build(), [str(argument) for argument in arguments])

@@ -40,7 +40,7 @@ def test_choices_come_from_the_core(run):
             assert choice in text
 
 
-def test_progress_is_shown_where_somebody_sees_it(monkeypatch):
+def test_progress_is_shown_by_default_on_a_terminal_only(monkeypatch):
     shown = [RaceArguments(progress=progress).options()["progress"] for progress in (None, True, False)]
     assert shown == [False, True, False]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -9,7 +9,7 @@ from topshap import cli
 from topshap.cli.demo import suspicious_tumour
 
 
-def test_the_demo_prints_a_leaderboard_and_its_price_and_writes_a_report(tmp_path):
+def test_the_demo_prints_a_leaderboard_and_its_cost_and_writes_a_report(tmp_path):
     report = tmp_path / "report.html"
     arguments = ["demo", "-k", "3", "--budget", "300", "--report", str(report)]
     result = CliRunner().invoke(cli.build(), arguments, catch_exceptions=False)

@@ -11,7 +11,7 @@ import topshap
 PREDICT = "def predict(frame):\n    return 2.0 * frame['rooms'].fillna(0.0) + (frame['city'] == 'Wien')\n"
 
 
-def test_a_number_is_explained(folder, run):
+def test_a_numeric_prediction_is_explained(folder, run):
     result = run("explain", "houses.csv", "--target", "price", "--drop", "dear", "--row", 17, "-k", 2)
     assert result.exit_code == 0, result.exception
     assert "was trained on the other 119 rows" in result.output
@@ -32,7 +32,7 @@ def test_the_predicted_class_is_explained_unless_another_is_named(folder, run):
     assert "predict_proba of class 'no'" in said["no"]
 
 
-def test_a_function_of_your_own(folder, run, monkeypatch):
+def test_a_function_from_a_module_is_explained(folder, run, monkeypatch):
     (folder / "my_prices.py").write_text(PREDICT)
     monkeypatch.syspath_prepend(folder)
     arguments = ["--row", 1, "-k", 1, "--predict", "my_prices:predict", "--report", "row.html"]
@@ -43,13 +43,13 @@ def test_a_function_of_your_own(folder, run, monkeypatch):
     assert "row 1 of houses.csv" in (folder / "row.html").read_text(encoding="utf-8")
 
 
-def test_a_pickle_is_loaded_only_where_it_is_named(folder, run, houses):
+def test_a_pickle_is_loaded_only_with_trust_pickle(folder, run, houses):
     model = LinearRegression().fit(houses[["noise", "price"]], houses["price"])
     (folder / "model.pkl").write_bytes(pickle.dumps(model))
     houses[["noise", "price"]].to_csv("numbers.csv", index=False)
     arguments = ["explain", "numbers.csv", "--row", 0, "-k", 1]
     refused = run(*arguments, "--predict", "model.pkl")
-    assert "A pickle is loaded only with --trust-pickle" in str(refused.exception)
+    assert "Use --trust-pickle to load a pickle" in str(refused.exception)
     result = run(*arguments, "--trust-pickle", "model.pkl")
     assert result.exit_code == 0, result.exception
     assert "1  price" in result.output
@@ -59,15 +59,15 @@ def test_a_pickle_is_loaded_only_where_it_is_named(folder, run, houses):
     ("arguments", "message"),
     [
         (["--row", "120", "--target", "price"], "are 0 to 119. Got --row 120"),
-        (["--row", "0"], "--target, or the model with --predict"),
+        (["--row", "0"], "--target, or a function with --predict"),
         (["--row", "0", "--target", "dear", "--output", "perhaps"], "one of the classes, no, yes. Got 'perhaps'"),
-        (["--row", "0", "--target", "price", "--output", "perhaps"], "--output is a position"),
-        (["--row", "0", "--trust-pickle", "none.pkl"], "There is no file 'none.pkl'"),
-        (["--row", "0", "--trust-pickle", "houses.csv"], "'houses.csv' cannot be loaded"),
-        (["--row", "0", "--trust-pickle", "none.pkl", "--predict", "a:b"], "give one of them"),
+        (["--row", "0", "--target", "price", "--output", "perhaps"], "--output must be a position"),
+        (["--row", "0", "--trust-pickle", "none.pkl"], "The file 'none.pkl' does not exist"),
+        (["--row", "0", "--trust-pickle", "houses.csv"], "Cannot load 'houses.csv'"),
+        (["--row", "0", "--trust-pickle", "none.pkl", "--predict", "a:b"], "Use one of them"),
     ],
 )
-def test_what_cannot_be_done_is_said(folder, run, arguments, message):
+def test_errors_say_what_is_wrong(folder, run, arguments, message):
     result = run("explain", "houses.csv", *arguments)
     assert isinstance(result.exception, topshap.ParameterError)
     with pytest.raises(topshap.ParameterError, match=message):

@@ -1,4 +1,4 @@
-"""topshap identify, and what all commands do with Ctrl-C and errors."""
+"""topshap identify, and how all commands handle Ctrl-C and errors."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def code(tmp_path):
     return tmp_path
 
 
-def test_a_function_in_this_folder(code):
+def test_a_function_from_the_current_folder_is_run(code):
     arguments = ["identify", "my_code:game", "--players", 10, "-k", 3, "--budget", 200]
     result = topshap_command(code, *arguments, "--json", "--jobs", 2, "--store", "run.db")
     assert result.returncode == 0, result.stderr
@@ -77,7 +77,7 @@ def test_algorithm_guarantee_and_range_are_passed_on(code):
     assert (found["guarantee"], found["value_range"], found["algorithm"]) == ("exact", [0.0, 10.0], "swap@k")
 
 
-def test_players_are_ranked_by_what_was_asked_for(code):
+def test_rank_by_is_passed_on(code):
     arguments = ["--players", 10, "-k", 3, "--budget", 200, "--rank-by", "magnitude"]
     result = topshap_command(code, "identify", "my_code:game", *arguments)
     assert result.stdout.startswith("Top 3 of 10 players by magnitude"), result.stderr
@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_the_store_and_says_how_to_resume(code):
     arguments = ["identify", "my_code:slow", "-k", "3", "--budget", "120", "--store", "run.db", "--json"]
     stopped = topshap_command(code, *arguments, STOP_AT="20")
     assert stopped.returncode == 130
-    assert "Every evaluation is kept in run.db" in stopped.stderr
+    assert "All evaluations are in run.db" in stopped.stderr
     assert "topshap identify my_code:slow -k 3 --budget 120 --store run.db --json" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     resumed = topshap_command(code, *arguments)
@@ -97,17 +97,17 @@ def test_ctrl_c_keeps_the_store_and_says_how_to_resume(code):
     assert json.loads(resumed.stdout) == json.loads(fresh.stdout)
 
 
-def test_ctrl_c_without_a_store_says_what_would_have_kept_it(code):
+def test_ctrl_c_without_a_store_suggests_a_store(code):
     stopped = topshap_command(code, "identify", "my_code:slow", "-k", "3", STOP_AT="1")
     assert stopped.returncode == 130
-    assert "with --store FILE the same command can resume" in stopped.stderr
+    assert "With --store FILE, the same command resumes" in stopped.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["my_code:gaem", "-k", "3"], "There is no 'gaem' in the module 'my_code'. Did you mean 'game'?"),
-        (["no_such_code:game", "-k", "3"], "There is no module 'no_such_code'"),
+        (["my_code:gaem", "-k", "3"], "The module 'my_code' has no attribute 'gaem'. Did you mean 'game'?"),
+        (["no_such_code:game", "-k", "3"], "The module 'no_such_code' is neither installed"),
         (["my_code", "-k", "3"], "must be module:name"),
         (["my_code:game", "-k", "3"], "The 'n_players' parameter of identify must be given"),
         (["my_code:game", "-k", "3", "--players", "10", "--algorithm", "magic"], "Got 'magic' instead"),
@@ -121,7 +121,7 @@ def test_errors_are_one_line_and_exit_code_1(code, arguments, message):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_game_that_fails_is_named_after_all_attempts(code):
+def test_the_error_of_a_failing_game_names_the_coalition_and_counts_the_attempts(code):
     result = topshap_command(code, "identify", "my_code:broken", "-k", "1", "--players", "2")
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1].startswith("Error: The coalition {} could not be evaluated in 4 attempts")
@@ -132,14 +132,14 @@ def test_usage_errors_have_exit_code_2(code):
     assert topshap_command(code, "identify", "my_code:game").returncode == 2
 
 
-def test_a_module_that_fails_is_named(tmp_path, monkeypatch, run):
+def test_the_error_about_a_failing_module_names_it(tmp_path, monkeypatch, run):
     (tmp_path / "failing_code.py").write_text("1 / 0")
     monkeypatch.syspath_prepend(tmp_path)
     result = run("identify", "failing_code:game", "-k", 1)
-    assert str(result.exception) == "The module 'failing_code' cannot be imported: ZeroDivisionError: division by zero"
+    assert str(result.exception) == "Cannot import the module 'failing_code': ZeroDivisionError: division by zero"
 
 
-def test_a_game_that_is_not_seen_through_needs_a_name_in_a_store(tmp_path, monkeypatch, run):
+def test_a_game_without_a_fingerprint_needs_a_name_in_a_store(tmp_path, monkeypatch, run):
     (tmp_path / "opaque_code.py").write_text(
         "import sys\ndef game(c, out=iter(sys.stdin)):\n    return c.sum(axis=1)\n"
     )
@@ -147,10 +147,10 @@ def test_a_game_that_is_not_seen_through_needs_a_name_in_a_store(tmp_path, monke
     arguments = ["identify", "opaque_code:game", "--players", 4, "-k", 1, "--store", tmp_path / "run.db"]
     refused = run(*arguments)
     assert isinstance(refused.exception, topshap.ParameterError)
-    assert "give one by --name" in str(refused.exception)
+    assert "give the game a name with --name" in str(refused.exception)
     assert run(*arguments, "--name", "opaque-1").exit_code == 0
 
 
-def test_help_teaches_by_example(run):
+def test_help_shows_an_example(run):
     for command in ("select", "explain", "identify", "demo", "show"):
         assert f"topshap {command} " in run(command, "--help").output

@@ -20,13 +20,13 @@ def test_the_columns_that_predict_the_target_are_found(folder, run, model, targe
     result = run("select", "houses.csv", *arguments)
     assert result.exit_code == 0, result.exception
     kind = "regression" if target == "price" else "classification"
-    assert f": {kind}. If that is wrong, use --task." in result.output
+    assert f": {kind}. Use --task to change this." in result.output
     assert f"A {model} model is scored by {'R^2' if target == 'price' else 'accuracy'}" in result.output
     lines = [line.split() for line in result.output.splitlines()]
     assert {line[1] for line in lines if line[:1] in (["1"], ["2"])} == {"rooms", "city"}
 
 
-def test_a_report_a_store_and_json(folder, run, houses):
+def test_select_writes_a_report_a_store_and_json(folder, run, houses):
     houses.to_parquet("houses.parquet")
     arguments = ["select", "houses.parquet", "--target", "price", "--drop", "dear", "-k", 2, "--model", "linear"]
     arguments += ["--store", "run.db", "--budget", 16]
@@ -44,7 +44,7 @@ def test_a_report_a_store_and_json(folder, run, houses):
     assert run("show", "result.json").output == f"{top}\n"
 
 
-def test_it_stops_by_itself(folder, run):
+def test_select_with_epsilon_stops_by_itself(folder, run):
     arguments = [
         "--target",
         "price",
@@ -68,10 +68,10 @@ def test_it_stops_by_itself(folder, run):
     assert (found["epsilon"], found["delta"], found["budget"]) == (0.2, 0.1, None)
 
 
-def test_it_is_a_selector_with_its_defaults(folder, run, houses):
+def test_select_equals_a_selector_with_its_defaults(folder, run, houses):
     arguments = ["select", "houses.csv", "--target", "price", "--drop", "dear", "--drop", "id", "--model", "linear"]
     result = run(*arguments, "-k", 2, "--json")
-    assert "in 5 folds, on sets of 4 columns" in result.stderr
+    assert "in 5 folds, on subsets of the 4 columns" in result.stderr
     found = json.loads(result.stdout)
     X = as_features(houses[["rooms", "city", "noise", "old"]])
     selector = topshap.TopKSelector(
@@ -83,14 +83,14 @@ def test_it_is_a_selector_with_its_defaults(folder, run, houses):
     assert fewer["estimates"] != found["estimates"]
 
 
-def test_options_of_a_race_reach_it(folder, run):
+def test_options_of_a_race_are_passed_on(folder, run):
     arguments = ["--target", "price", "--drop", "dear", "-k", 2, "--model", "linear", "--budget", 12, "--folds", 2]
     options = ["--algorithm", "cmcs", "--rank-by", "magnitude", "--seed", 3, "--json"]
     found = json.loads(run("select", "houses.csv", *arguments, *options).stdout)
     assert [found[name] for name in ("algorithm", "rank_by", "random_state")] == ["cmcs", "magnitude", 3]
 
 
-def test_a_model_that_fails_is_an_error_in_one_line(folder, run, monkeypatch):
+def test_the_error_of_a_failing_model_is_one_line(folder, run, monkeypatch):
     monkeypatch.setattr("topshap.cli.select.make_model", lambda *_: DummyRegressor(strategy="quantile"))
     refused = run("select", "houses.csv", "--target", "price", "-k", 2)
     assert isinstance(refused.exception, topshap.EvaluationError)
@@ -98,7 +98,7 @@ def test_a_model_that_fails_is_an_error_in_one_line(folder, run, monkeypatch):
     assert "\n" not in str(refused.exception)
 
 
-def test_another_store_is_refused(folder, run):
+def test_the_store_of_another_game_is_refused(folder, run):
     arguments = ["select", "houses.csv", "--target", "price", "-k", 2, "--model", "linear", "--budget", 40]
     assert run(*arguments, "--store", "run.db").exit_code == 0
     refused = run(*arguments, "--store", "run.db", "--drop", "noise")
@@ -110,9 +110,9 @@ def test_another_store_is_refused(folder, run):
     [
         (["houses.csv", "--target", "prise"], "There is no column 'prise'.*Did you mean 'price'"),
         (["houses.csv", "--target", "price", "--drop", "rom"], "There is no column 'rom'.*Did you mean 'rooms'"),
-        (["house.csv", "--target", "price"], "There is no file 'house.csv'"),
+        (["house.csv", "--target", "price"], "The file 'house.csv' does not exist"),
         (["houses.csv", "--target", "price", "-k", "9"], r"'k' parameter of TopKSelector must be an int in \[1, 6\]"),
-        (["houses.csv", "--target", "dear", "--task", "regression"], "must have numbers"),
+        (["houses.csv", "--target", "dear", "--task", "regression"], "must be numeric"),
         (
             ["houses.csv", "--target", "price", "--report", "no/such/folder.html"],
             "Cannot write 'no/such/folder.html': the directory 'no/such' does not exist.",
@@ -120,14 +120,14 @@ def test_another_store_is_refused(folder, run):
         (["houses.csv", "--target", "price", "--store", "."], "Cannot write '.': it is a directory."),
     ],
 )
-def test_what_cannot_be_done_is_said(folder, run, arguments, message):
+def test_errors_say_what_is_wrong(folder, run, arguments, message):
     result = run("select", *arguments)
     assert isinstance(result.exception, topshap.ParameterError)
     with pytest.raises(topshap.ParameterError, match=message):
         raise result.exception
 
 
-def test_missing_values_and_new_categories_stop_no_model(folder, run):
+def test_models_take_missing_values_and_new_categories(folder, run):
     frame = pd.DataFrame({"a": [None, 1.0, None, None] * 6, "b": [f"c{i}" for i in range(24)], "y": [0.5, 1, 2, 3] * 6})
     frame.to_csv("gaps.csv", index=False)
     for model in ("forest", "linear", "boosting"):

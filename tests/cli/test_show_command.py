@@ -30,7 +30,7 @@ def test_a_plot_is_written(saved, tmp_path, kind):
     result = run(saved, "--plot", tmp_path / "out.png", "--kind", kind)
     assert result.exit_code == 0
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
-    assert f"The {kind} is in {tmp_path / 'out.png'}" in result.output.replace("\n", "")
+    assert f"The plot is in {tmp_path / 'out.png'}" in result.output.replace("\n", "")
 
 
 def test_a_report_is_written(saved, tmp_path):
@@ -41,13 +41,13 @@ def test_a_report_is_written(saved, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.json"], "There is no file 'missing.json'"),
-        (["{saved}", "--plot", "out.docx"], "A plot is written as .*png.* Got 'out.docx' instead"),
+        (["missing.json"], "The file 'missing.json' does not exist"),
+        (["{saved}", "--plot", "out.docx"], "The plot must be a file of type .*png.* Got 'out.docx' instead"),
         (["{saved}", "--report", "no/r.html"], "Cannot write 'no/r.html': the directory 'no' does not exist"),
         ([__file__], "must be a JSON file that TopK.save wrote"),
     ],
 )
-def test_what_cannot_be_shown_is_said(saved, arguments, message):
+def test_errors_say_what_is_wrong(saved, arguments, message):
     result = run(*(argument.format(saved=saved) for argument in arguments))
     assert isinstance(result.exception, topshap.ParameterError)
     with pytest.raises(topshap.ParameterError, match=message):

@@ -29,7 +29,7 @@ def run(*arguments):
     return CliRunner().invoke(cli.build(), [str(argument) for argument in arguments], catch_exceptions=True)
 
 
-def test_info_says_whose_it_is_and_how_much_is_in_it(store):
+def test_info_prints_the_game_and_the_number_of_values(store):
     result = run("store", "info", store)
     assert result.exit_code == 0
     for line in ("game        my-game-v1", "players     3", "names       age, value, bmi", "evaluations 8"):
@@ -48,7 +48,7 @@ def test_check_counts_the_values_and_fails_if_some_are_damaged(store):
         assert line in result.output
     result = run("store", "check", "--repair", store)
     assert result.exit_code == 0
-    assert f"The damaged file is kept as {store}.damaged-1." in result.output
+    assert f"The damaged file was renamed to {store}.damaged-1." in result.output
     assert run("store", "check", store).output == f"7 values of {store} are intact.\n"
 
 
@@ -66,7 +66,7 @@ def test_an_export_holds_every_value(store, tmp_path, name):
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_file_is_not_replaced_unless_that_is_said(store, tmp_path):
+def test_an_existing_file_is_replaced_only_with_force(store, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("mine")
     assert "already exists" in str(run("store", "export", store, out).exception)
@@ -83,7 +83,7 @@ def test_a_file_is_not_replaced_unless_that_is_said(store, tmp_path):
         (["store", "export", "{store}", "out.xlsx"], "must be a path that ends in .csv or .parquet"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(store, tmp_path, arguments, message):
+def test_errors_are_one_line(store, tmp_path, arguments, message):
     command = [TOPSHAP, *(argument.format(store=store) for argument in arguments)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert result.returncode == 1
@@ -92,18 +92,18 @@ def test_what_is_wrong_is_said_in_one_line(store, tmp_path, arguments, message):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_without_typer_the_extra_is_named(monkeypatch, capsys):
+def test_the_error_about_missing_typer_names_the_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit):
         cli.main()
     assert "topshap[cli]" in capsys.readouterr().err
 
 
-def test_without_pyarrow_the_extra_is_named(monkeypatch, store, tmp_path):
+def test_the_error_about_missing_pyarrow_names_the_extra(monkeypatch, store, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"topshap\[parquet\]"):
         topshap.evaluation.store.export.export(topshap.Store(store), tmp_path / "out.parquet")  # type: ignore[attr-defined]
 
 
-def test_no_arguments_is_help():
+def test_without_arguments_the_help_is_printed():
     assert "store" in run().output

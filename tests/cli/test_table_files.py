@@ -1,4 +1,4 @@
-"""Tables from files: read whole, or refused with the line that is wrong or the limit that is exceeded."""
+"""Tables from files: read completely, or refused with the number of the invalid line or the exceeded limit."""
 
 import gzip
 import tracemalloc
@@ -25,7 +25,7 @@ def test_every_format_gives_the_same_table(tmp_path, houses, name):
     pd.testing.assert_frame_equal(frame, houses, check_dtype=False, check_exact=False)
 
 
-def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_no_trouble(tmp_path):
+def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_read(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b'\xef\xbb\xbfname,x\r\n\r\n"a\nb",1\r\nc,2\r\n')
     frame = read_table(path)
@@ -36,18 +36,18 @@ def test_a_byte_order_mark_blank_lines_and_quoted_line_breaks_are_no_trouble(tmp
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a,b\n1,2\n3,4,5\n", "Line 3 of '.*' has 3 fields, and the header has 2"),
-        (b"a,b\n1,2\n3\n", "Line 3 of '.*' has 1 field, and the header has 2"),
+        (b"a,b\n1,2\n3,4,5\n", "Line 3 of '.*' has 3 fields, but the header has 2"),
+        (b"a,b\n1,2\n3\n", "Line 3 of '.*' has 1 field, but the header has 2"),
         (b'a,b\n"1\n2",2\n3\n', "Line 4 of '.*' has 1 field"),
-        (b'a,b\n1,2\n3,"4\n5,6\n', "Line 3 of '.*' cannot be read: unexpected end of data"),
+        (b'a,b\n1,2\n3,"4\n5,6\n', "Cannot read line 3 of '.*': unexpected end of data"),
         (b"a,b\n1,2\n3,\xff\n", "Line 3 of '.*' is not UTF-8 text"),
-        (b"a,b,a\n1,2,3\n", "Line 1 of '.*', the header, has more than one column 'a'"),
-        (b"a;b\n1;2\n", "the header, has a single column 'a;b'. Fields are separated by commas"),
-        (b"a,b\n", "has a header and no rows"),
+        (b"a,b,a\n1,2,3\n", "The header of '.*', line 1, repeats the column 'a'"),
+        (b"a;b\n1;2\n", "line 1, has a single column 'a;b'. Separate fields by commas"),
+        (b"a,b\n", "has a header but no rows"),
         (b"", "is empty"),
     ],
 )
-def test_a_bad_file_says_the_line(tmp_path, content, message):
+def test_the_error_about_a_bad_file_names_the_line(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(topshap.ParameterError, match=message):
@@ -63,16 +63,16 @@ def test_a_bad_file_says_the_line(tmp_path, content, message):
     [
         ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100)[:-12], "is not a complete gzip file"),
         ("t.csv.gz", b"a,b\n1,2\n", "is not a complete gzip file"),
-        ("t.parquet", b"a,b\n1,2\n", "cannot be read as parquet"),
+        ("t.parquet", b"a,b\n1,2\n", "Cannot read .* as Parquet"),
         ("t.xlsx", b"", "ends in .csv, .csv.gz, .parquet"),
     ],
-    ids=["cut short", "not zipped", "not parquet", "another kind"],  # the bytes of gzip hold the time
+    ids=["cut short", "not zipped", "not parquet", "another kind"],  # gzip data contain the time
 )
-def test_what_is_no_table_is_refused(tmp_path, name, content, message):
+def test_a_file_that_is_not_a_table_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(topshap.ParameterError, match=message):
         read_table(tmp_path / name)
-    with pytest.raises(topshap.ParameterError, match="There is no file"):
+    with pytest.raises(topshap.ParameterError, match="does not exist"):
         read_table(tmp_path / f"other-{name}")
 
 
@@ -110,7 +110,7 @@ def test_a_wide_table_is_read(tmp_path):
 def test_too_many_columns_are_refused_with_the_option_that_allows_them(tmp_path, houses, name):
     path = tmp_path / name
     houses.to_parquet(path) if name.endswith("parquet") else houses.to_csv(path, index=False)
-    with pytest.raises(topshap.ParameterError, match=rf"{name}' has 7 columns, and the limit is 6.*--max-columns"):
+    with pytest.raises(topshap.ParameterError, match=rf"{name}' has 7 columns, but the limit is 6.*--max-columns"):
         read_table(path, TableLimits(columns=6))
     assert read_table(path, TableLimits(columns=7)).shape[1] == 7
 

@@ -10,14 +10,14 @@ import topshap
 from topshap.cli.tables import Task, as_features, column, task_of, trainable, without
 
 
-def test_a_missing_column_suggests_the_nearest(houses):
+def test_the_error_about_a_missing_column_suggests_the_closest_name(houses):
     path = Path("houses.csv")
     for near, meant in (("Price", "price"), ("rooom", "rooms"), ("CITY", "city")):
         with pytest.raises(topshap.ParameterError, match=f"no column '{near}'.*Did you mean '{meant}'"):
             column(houses, near, path)
-    with pytest.raises(topshap.ParameterError, match="It has id, rooms, city"):
+    with pytest.raises(topshap.ParameterError, match="The columns are id, rooms, city"):
         column(houses, "xyzzy", path)
-    with pytest.raises(topshap.ParameterError, match="no column left"):
+    with pytest.raises(topshap.ParameterError, match=r"No columns of .* are left"):
         without(houses, houses.columns, path)
 
 
@@ -36,28 +36,28 @@ def test_the_task_is_inferred(values, task):
     assert task_of(pd.Series(values)) is task
 
 
-def test_rows_without_a_target_are_left_out_and_that_is_said(houses):
+def test_rows_without_a_target_are_dropped_with_a_message(houses):
     frame = houses.assign(price=houses["price"].where(houses.index != 3))
     X, y, task, said = trainable(frame, "price", ["id"], None, path=Path("houses.csv"))
     assert len(X) == len(y) == 119
     assert 3 not in X.index
     assert task is Task.regression
-    assert "Rows without it are left out: 1 of 120" in said
+    assert "Rows without a target are skipped: 1 of 120" in said
     assert list(X) == ["rooms", "city", "noise", "old", "dear"]
 
 
 def test_a_target_that_cannot_be_predicted_is_refused(houses):
     path = Path("houses.csv")
     for changed, target, task, message in (
-        ({"price": 1.0}, "price", None, "must have different values"),
-        ({}, "dear", Task.regression, "must have numbers"),
-        ({"dear": ["maybe"] + ["no"] * 119}, "dear", None, "at least 3 rows. Got 1 of 'maybe'"),
+        ({"price": 1.0}, "price", None, "must have at least two distinct values"),
+        ({}, "dear", Task.regression, "must be numeric"),
+        ({"dear": ["maybe"] + ["no"] * 119}, "dear", None, "at least 3 rows. 'maybe' has 1"),
     ):
         with pytest.raises(topshap.ParameterError, match=message):
             trainable(houses.assign(**changed), target, [], task, path=path, rows_a_class=3)
 
 
-def test_features_are_numbers_with_gaps_or_text():
+def test_features_become_numbers_with_missing_values_or_text():
     frame = pd.DataFrame(
         {
             "when": pd.to_datetime(["1970-01-02", None]),

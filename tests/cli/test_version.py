@@ -15,6 +15,6 @@ def test_the_version_is_that_of_the_package():
     assert result.output == f"topshap {topshap.__version__}\n"
 
 
-def test_it_is_a_module_too():
+def test_topshap_runs_as_a_module():
     result = subprocess.run([sys.executable, "-m", "topshap", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout == f"topshap {topshap.__version__}\n"

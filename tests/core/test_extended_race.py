@@ -73,7 +73,10 @@ def test_only_a_spent_budget_can_be_raised(random_game):
             ParameterError, match=rf"'budget' parameter of extend must be an int in \[21, 63\]. Got {budget}"
         ):
             race.extend(budget)
-    for options, why in (({"algorithm": "sar"}, "ran 'sar'"), ({"algorithm": "cmcs", "stop": TimeLimit(60)}, "'stop'")):
+    for options, why in (
+        ({"algorithm": "sar"}, "'sar' depends on the budget"),
+        ({"algorithm": "cmcs", "stop": TimeLimit(60)}, "'stop'"),
+    ):
         race = topshap.Race(6, 2, budget=20, **options)
         finish(race, game)
         with pytest.raises(RaceError, match=why):

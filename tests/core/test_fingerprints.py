@@ -230,7 +230,9 @@ def test_a_function_may_be_named_by_the_user():
     assert named == games.TextGame(score, "to be", fingerprint="lengths, v1").fingerprint
     assert re.fullmatch("mine:[0-9a-f]{64}", games.per_coalition(score, 2, fingerprint="mine").fingerprint)
     for wrong in ("", 3):
-        with pytest.raises(ParameterError, match="'fingerprint' parameter of TextGame must be a text that names"):
+        with pytest.raises(
+            ParameterError, match="'fingerprint' parameter of TextGame must be a non-empty string that identifies"
+        ):
             games.TextGame(score, "to be", fingerprint=wrong)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import topshap
 from topshap.algorithms import ALGORITHMS
 from topshap.core.errors import ParameterError
+from topshap.statistics import top_k_probability
 
 
 def top_k(estimates, std_errors, k=2, covariance=None, **options):
@@ -379,3 +380,13 @@ def test_ties_are_of_the_values_that_players_are_ranked_by(rank_by):
 def test_players_of_whom_nothing_is_known_are_not_tied():
     game = topshap.games.AdditiveGame(np.arange(12.0))
     assert len(topshap.identify(game, k=3, budget=2, random_state=0).tied) == 0
+
+
+def test_confidence_and_inclusion_come_from_the_same_draws(monkeypatch):
+    drawn = []
+    draw = top_k_probability._draw
+    monkeypatch.setattr(top_k_probability, "_draw", lambda *question: drawn.append(1) or draw(*question))
+    top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.5]), k=2, budget=12, algorithm="cmcs")
+    assert 0.0 <= top.confidence <= 1.0
+    assert top.inclusion.sum() == pytest.approx(2.0)
+    assert len(drawn) == 1

@@ -1,4 +1,4 @@
-"""aidentify: coroutines, many at a time, in order, and a store that is whole after a cancellation."""
+"""aidentify: concurrent coroutines, results in order, and an intact store after a cancellation."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ def additive(rows):
 
 
 class Service:
-    """An asynchronous game that answers after a random time, and knows how many calls were under way at once."""
+    """An asynchronous game with random delays that records the largest number of concurrent calls."""
 
     def __init__(self, seed=0):
         self.rng = np.random.default_rng(seed)
@@ -56,7 +56,7 @@ def test_the_result_is_that_of_identify_for_any_concurrency(algorithm, concurren
     assert concurrency == 1 or service.most > 1
 
 
-def test_a_coroutine_of_one_coalition_and_batches_of_several():
+def test_coroutines_of_one_coalition_and_of_batches_give_the_same_result():
     async def worth(row):
         await asyncio.sleep(0)
         return additive(row[None])[0]
@@ -73,7 +73,7 @@ def test_a_coroutine_of_one_coalition_and_batches_of_several():
     assert 1 < max(sizes) <= 10
 
 
-def test_calls_are_under_way_together():
+def test_calls_are_in_flight_at_the_same_time():
     waiting = []
     all_waiting = asyncio.Event()
 
@@ -89,7 +89,7 @@ def test_calls_are_under_way_together():
     assert len(waiting) == 78
 
 
-def test_nothing_is_paid_twice(tmp_path):
+def test_no_stored_coalition_is_evaluated_twice(tmp_path):
     store = Store(tmp_path / "run.db", game="service-v1")
     first, again = Service(), Service(1)
     one, other = arun(first, store=store), arun(again, store=store)
@@ -97,7 +97,7 @@ def test_nothing_is_paid_twice(tmp_path):
     assert one.estimates.tobytes() == other.estimates.tobytes()
 
 
-def test_cancelling_leaves_the_store_whole_and_nothing_running(tmp_path):
+def test_a_cancelled_run_leaves_the_store_intact_and_no_running_calls(tmp_path):
     store = Store(tmp_path / "run.db", game="service-v1")
     service = Service()
 
@@ -120,7 +120,99 @@ def test_cancelling_leaves_the_store_whole_and_nothing_running(tmp_path):
     store.close()
 
 
-def test_calls_that_fail_are_made_again():
+class Stuck:
+    """A game of one or several coalitions that no longer answers after 40 values, and counts those it has given."""
+
+    def __init__(self):
+        self.answered = 0
+        self.stuck = asyncio.Event()
+
+    async def worth(self, row):
+        return (await self(row[None]))[0]
+
+    async def __call__(self, rows):
+        if self.answered >= 40:
+            self.stuck.set()
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)
+        self.answered += len(rows)
+        return additive(rows)
+
+    async def one_at_a_time(self, rows):
+        """Refuse several coalitions after the first two values."""
+        if len(rows) > 1 and self.answered >= 2:
+            raise ConnectionError
+        return await self(rows)
+
+
+async def by_cancel(run, stuck):
+    task = asyncio.create_task(run)
+    await stuck.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def by_timeout(run, stuck):
+    async def within_limit():
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+            group.create_task(expire(limit))
+            await run
+
+    async def expire(limit):
+        await stuck.wait()
+        limit.reschedule(asyncio.get_running_loop().time())
+
+    with pytest.raises(TimeoutError):
+        await within_limit()
+
+
+GAMES = {
+    "one": lambda stuck: Oracle(per_coalition(stuck.worth, n_players=N)),
+    "one, in batches": lambda stuck: Oracle(per_coalition(stuck.worth, n_players=N), batch_size=20),
+    "several": lambda stuck: Oracle(stuck, batch_size=5),
+    "several that fail together": lambda stuck: Oracle(stuck.one_at_a_time, batch_size=20, retries=0),
+}
+
+
+@pytest.mark.parametrize("ended", [by_cancel, by_timeout])
+@pytest.mark.parametrize("game", GAMES)
+def test_no_value_is_paid_for_again_after_a_cancellation(tmp_path, game, ended):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    stuck = Stuck()
+    asyncio.run(ended(topshap.aidentify(GAMES[game](stuck), store=store, concurrency=3, **OPTIONS), stuck.stuck))
+    assert stuck.answered >= 40
+    assert store.info().evaluations == stuck.answered
+    rest = Service()
+    top = arun(rest, store=store)
+    assert rest.calls == 80 - stuck.answered
+    assert top.estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
+    store.close()
+
+
+@pytest.mark.parametrize("finishes", [False, True])
+def test_no_call_is_made_after_a_cancellation(tmp_path, finishes):
+    store = Store(tmp_path / "run.db", game="service-v1")
+    calls, waiting = [], asyncio.Event()
+
+    async def stubborn(rows):
+        calls.append(1)
+        if len(calls) == 40:
+            waiting.set()
+            try:
+                await asyncio.sleep(60.0)
+            except asyncio.CancelledError:
+                if not finishes:
+                    raise ConnectionError from None
+        return additive(rows)
+
+    asyncio.run(by_cancel(topshap.aidentify(stubborn, store=store, concurrency=1, **OPTIONS), waiting))
+    assert len(calls) == 40
+    assert store.info().evaluations == 39 + finishes
+    store.close()
+
+
+def test_failed_calls_are_retried():
     calls = []
 
     async def worth(row):
@@ -133,7 +225,7 @@ def test_calls_that_fail_are_made_again():
     assert top.evaluations == 80 < len(calls)
 
 
-def test_three_retries_are_four_attempts_without_any_other_package(monkeypatch, caplog):
+def test_three_retries_are_four_attempts_without_tenacity(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "tenacity", None)
     waits, sleep = [], asyncio.sleep
 
@@ -155,7 +247,7 @@ def test_three_retries_are_four_attempts_without_any_other_package(monkeypatch, 
     assert [message[:14] for message in caplog.messages] == ["attempt 1 of 4", "attempt 2 of 4", "attempt 3 of 4"]
 
 
-def test_what_fails_for_good_is_named_after_all_others_are_stored(tmp_path):
+def test_a_permanent_failure_is_reported_after_all_other_values_are_stored(tmp_path):
     store = Store(tmp_path / "run.db", game="service-v1")
 
     async def worth(row):
@@ -171,7 +263,7 @@ def test_what_fails_for_good_is_named_after_all_others_are_stored(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [float("nan"), "text", None])
-def test_what_is_no_number_is_refused_by_name(answer):
+def test_the_error_about_a_value_that_is_not_a_number_names_the_coalition(answer):
     async def worth(row):
         return answer
 
@@ -180,12 +272,12 @@ def test_what_is_no_number_is_refused_by_name(answer):
 
 
 @pytest.mark.parametrize("game", [additive, per_coalition(lambda row: 1.0, n_players=N)])
-def test_a_game_that_is_no_coroutine_is_refused(game):
+def test_a_game_that_is_not_async_is_refused(game):
     with pytest.raises(ParameterError, match="'game' parameter of aidentify must be an async function"):
         arun(game)
 
 
-def test_several_that_fail_together_are_asked_for_one_by_one():
+def test_coalitions_that_fail_together_are_evaluated_one_by_one():
     async def several(rows):
         if len(rows) > 1:
             raise ConnectionError
@@ -195,7 +287,7 @@ def test_several_that_fail_together_are_asked_for_one_by_one():
     assert arun(oracle).estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
 
 
-def test_a_callback_may_end_it_and_progress_is_shown(capsys):
+def test_a_callback_may_end_the_run_and_progress_is_shown(capsys):
     top = arun(Service(), callback=lambda race: race.evaluations > 2, progress=True)
     assert top.stopped == "interrupted"
     assert top.evaluations < 80
@@ -203,6 +295,6 @@ def test_a_callback_may_end_it_and_progress_is_shown(capsys):
 
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"callback": 3}, {"k": 0}, {"store": "run.db"}])
-def test_wrong_parameters_are_refused_by_name(wrong):
+def test_the_error_about_an_invalid_parameter_names_it(wrong):
     with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter of aidentify"):
         arun(Service(), **wrong)

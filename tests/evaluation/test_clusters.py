@@ -1,4 +1,4 @@
-"""dask and ray: a cluster of real processes gives the same result, loses workers, and names what kills them."""
+"""dask and ray: clusters of real processes give the same result, survive lost workers, and name deadly coalitions."""
 
 import os
 import signal
@@ -72,7 +72,7 @@ def ray_cluster():
 
     try:
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    except Exception as error:  # whatever keeps it from starting is said
+    except Exception as error:  # the skip reports it
         pytest.skip(f"ray does not start here: {error!r}")
     register_ray()
     yield ray
@@ -97,17 +97,13 @@ def names_the_poison(tmp_path, batch_size):
     store = Store(tmp_path / "run.db", game="poison-v1")
     oracle = Oracle(deadly_game(None, once=False), store=store, batch_size=batch_size)
     rows = np.concatenate([np.tri(10, dtype=bool), ~np.eye(10, dtype=bool)[:9]])
-    start = time.monotonic()
     with pytest.raises(EvaluationError, match=r"\{0, 1\} could not be evaluated: its worker was lost every time"):
         oracle(rows)
-    seconds = time.monotonic() - start
-    print(f"batch_size={batch_size}: the poison coalition was named after {seconds:.1f} s")
-    assert seconds < 60
     assert store.info().evaluations == len(rows) - 1
     store.close()
 
 
-# dask: two of them in every run of the tests, since they take some seconds.
+# dask. Two of these tests are part of every run, since they take a few seconds only.
 
 
 def test_dask_gives_the_same_result_and_survives_a_killed_worker(dask, tmp_path):
@@ -122,7 +118,7 @@ def test_dask_names_the_coalition_that_kills_its_workers(dask, tmp_path, batch_s
 
 
 @pytest.mark.cluster
-def test_dask_takes_a_vectorised_game_and_faults_come_back(dask, tmp_path):
+def test_dask_runs_a_vectorised_game_and_returns_its_errors(dask, tmp_path):
     assert topshap.identify(vectorised_game(), 10, **OPTIONS).estimates.tobytes() == reference()
 
     def fails(row):
@@ -229,7 +225,7 @@ def test_ray_names_the_coalition_that_kills_its_workers(ray, tmp_path, batch_siz
     names_the_poison(tmp_path, batch_size)
 
 
-# loky, as the others.
+# loky.
 
 
 @pytest.mark.cluster

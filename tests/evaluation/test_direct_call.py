@@ -1,4 +1,4 @@
-"""The direct way from a race to a vectorised game: few frames, one copy, one validation, and the same errors."""
+"""Direct calls of a vectorised game: few frames, one copy, one validation, and the same errors."""
 
 import sys
 import threading
@@ -16,7 +16,7 @@ from topshap.core.race import Race
 N = 10
 OPTIONS = {"n_players": N, "k": 3, "budget": 400, "random_state": 0, "algorithm": "greedy-cmcs"}
 CAREFUL = [{"batch_size": 5}, {"timeout": 60.0}]
-"""Options that keep a game from being called directly."""
+"""Options that prevent direct calls."""
 
 
 def additive(rows):
@@ -47,7 +47,7 @@ def test_at_most_five_frames_from_the_loop_to_the_game(options):
     assert max(map(len, stacks)) <= 5
 
 
-def test_a_batch_is_copied_once_and_the_game_owns_its_copy(monkeypatch):
+def test_a_batch_is_copied_once_and_the_game_may_modify_its_copy(monkeypatch):
     class Counted(np.ndarray):
         """Coalitions that count how often they are copied."""
 
@@ -70,7 +70,7 @@ def test_a_batch_is_copied_once_and_the_game_owns_its_copy(monkeypatch):
         batches.append(rows)
         kept.append(rows.copy())
         values = additive(rows)
-        rows[:] = False  # a game may change its argument
+        rows[:] = False  # a game may modify its argument
         return values
 
     top = topshap.identify(game, **OPTIONS)
@@ -80,7 +80,7 @@ def test_a_batch_is_copied_once_and_the_game_owns_its_copy(monkeypatch):
     assert top.estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
 
 
-def test_the_pending_coalitions_of_a_race_cannot_be_changed():
+def test_the_pending_coalitions_of_a_race_are_read_only():
     race = Race(4, 2)
     with pytest.raises(ValueError, match="read-only"):
         race.pending[0, 0] = True
@@ -89,7 +89,7 @@ def test_the_pending_coalitions_of_a_race_cannot_be_changed():
 
 
 @pytest.mark.parametrize("counted", ["topshap.core.values", "topshap.core.race", "topshap.evaluation.results"])
-def test_an_answer_is_validated_once(monkeypatch, counted):
+def test_values_are_validated_once(monkeypatch, counted):
     checks, calls = [], []
     check_values = race_module.check_values  # type: ignore[attr-defined]
 
@@ -106,7 +106,7 @@ def test_an_answer_is_validated_once(monkeypatch, counted):
     assert len(checks) == (len(calls) if counted == "topshap.core.race" else 0)
 
 
-def test_the_executor_is_chosen_once_per_run(monkeypatch):
+def test_the_executor_is_selected_once_per_run(monkeypatch):
     from topshap.evaluation import session
 
     chosen = []
@@ -119,7 +119,7 @@ def test_the_executor_is_chosen_once_per_run(monkeypatch):
 @pytest.mark.parametrize(
     "call", [lambda oracle: oracle(np.eye(N, dtype=bool)), lambda oracle: topshap.identify(oracle, **OPTIONS)]
 )
-def test_joblibs_context_counts_at_every_call_of_an_oracle(call):
+def test_every_call_of_an_oracle_uses_the_current_joblib_context(call):
     threads = set()
 
     def game(rows):
@@ -163,7 +163,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_an_invalid_answer_has_the_same_error_as_with_a_time_limit(answer):
+def test_invalid_values_raise_the_same_error_as_with_a_time_limit(answer):
     direct, careful = (raised_by(ANSWERS[answer], **options) for options in ({}, {"timeout": 60.0}))
     assert isinstance(direct, GameError)
     assert str(direct) == str(careful)
@@ -171,7 +171,8 @@ def test_an_invalid_answer_has_the_same_error_as_with_a_time_limit(answer):
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
 @pytest.mark.parametrize("error", [ConnectionError("no answer"), NameError("typo"), GameError("no value")])
-def test_a_game_that_fails_has_as_many_calls_and_the_same_error_as_with_a_time_limit(error, retries, caplog):
+def test_a_failing_game_has_the_same_calls_and_error_as_with_a_time_limit(error, retries, caplog, monkeypatch):
+    monkeypatch.setattr("topshap.evaluation.session.next_rows", lambda *_: 1000)  # otherwise the time splits batches
     calls = {}
 
     def run(**options):
@@ -190,7 +191,7 @@ def test_a_game_that_fails_has_as_many_calls_and_the_same_error_as_with_a_time_l
     assert run() == run(timeout=60.0)
 
 
-def test_a_failed_direct_call_is_the_first_attempt(caplog):
+def test_a_failed_direct_call_counts_as_the_first_attempt(caplog):
     calls = []
 
     def game(rows):
@@ -206,7 +207,7 @@ def test_a_failed_direct_call_is_the_first_attempt(caplog):
     assert top.estimates.tobytes() == topshap.identify(additive, **OPTIONS).estimates.tobytes()
 
 
-def test_the_error_holds_a_coalition_of_its_own():
+def test_the_error_holds_a_copy_of_the_coalition():
     def game(rows):
         raise ConnectionError("no answer")
 
@@ -219,7 +220,7 @@ def test_the_error_holds_a_coalition_of_its_own():
 
 @pytest.mark.parametrize("careful", CAREFUL)
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.int64])
-def test_every_kind_of_numbers_gives_the_same_result(careful, kind):
+def test_every_numeric_type_gives_the_same_result(careful, kind):
     def game(rows):
         values = additive(rows)
         return values.astype(kind) if isinstance(kind, type) and issubclass(kind, np.generic) else kind(values)
@@ -229,7 +230,7 @@ def test_every_kind_of_numbers_gives_the_same_result(careful, kind):
     assert topshap.identify(Oracle(game, **careful), **OPTIONS).estimates.tobytes() == expected
 
 
-def test_there_is_one_zero_only_with_and_without_a_store(tmp_path):
+def test_negative_zero_becomes_zero_with_and_without_a_store(tmp_path):
     def game(rows):
         return np.where(rows.any(axis=1), -1.0, -0.0)
 

@@ -1,4 +1,4 @@
-"""A run that ends within a batch: nothing that was paid for is lost, and a run that is not ended is not changed."""
+"""Runs that end within a batch: no evaluated value is lost, and complete runs are not affected."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ def never(race):
 
 
 class Paid:
-    """A game of one coalition at a time that counts its calls, and is interrupted after some of them."""
+    """A function of one coalition that counts its calls and is interrupted after some of them."""
 
     def __init__(self, interrupt_after=None):
         self.calls = 0
@@ -49,13 +49,13 @@ class Paid:
 
 @pytest.fixture
 def look_always(monkeypatch):
-    """Look at the limits of a run after every result."""
+    """Check the limits of a run after every result."""
     monkeypatch.setattr(looks, "SECONDS_BETWEEN", 0.0)
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Divide batches into parts of 7 coalitions."""
+    """Split batches into parts of 7 coalitions."""
     monkeypatch.setattr("topshap.evaluation.session.FIRST_ROWS", 7)
     monkeypatch.setattr("topshap.driving.FIRST_ROWS", 7)
     monkeypatch.setattr("topshap.evaluation.session.next_rows", lambda *_: 7)
@@ -63,7 +63,7 @@ def small_parts(monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("paid", [2, 3, 8, 40, 103])
-def test_an_interrupted_run_counts_and_uses_every_value_that_was_paid_for(algorithm, paid):
+def test_an_interrupted_run_counts_and_uses_every_evaluated_value(algorithm, paid):
     game = Paid(interrupt_after=paid)
     top = topshap.identify(per_coalition(game, n_players=N), k=3, budget=400, algorithm=algorithm, random_state=0)
     assert (top.stopped, top.evaluations) == ("interrupted", paid)
@@ -71,7 +71,7 @@ def test_an_interrupted_run_counts_and_uses_every_value_that_was_paid_for(algori
     assert np.isfinite(top.estimates).all()
 
 
-def test_an_interrupted_run_has_the_estimates_of_the_values_it_has_paid_for():
+def test_an_interrupted_run_estimates_from_all_evaluated_values():
     game = Paid(interrupt_after=103)
     top = topshap.identify(per_coalition(game, n_players=N), k=3, budget=400, random_state=0)
     assert top.algorithm == "odd-gp"
@@ -88,7 +88,7 @@ def test_an_interrupted_enumeration_estimates_from_the_coalitions_it_knows():
 
 @pytest.mark.parametrize("noise", [False, True])
 @pytest.mark.parametrize("algorithm", ["cmcs", "kernelshap", "approshapley", "odd-gp"])
-def test_an_interrupted_run_stands_where_a_race_stands_that_is_told_the_same_values(algorithm, noise):
+def test_an_interrupted_run_has_the_standing_of_a_race_with_the_same_values(algorithm, noise):
     options = {"k": 3, "budget": 300, "algorithm": algorithm, "counting": "calls", "random_state": 3}
     game = Oracle(per_coalition(Paid(interrupt_after=77), n_players=N), deterministic=not noise)
     top = topshap.identify(game, **options)
@@ -100,7 +100,7 @@ def test_an_interrupted_run_stands_where_a_race_stands_that_is_told_the_same_val
     assert top.estimates.tobytes() == race.result().estimates.tobytes()
 
 
-def test_with_nothing_learned_the_result_does_not_name_players():
+def test_a_result_that_has_learned_nothing_names_no_players():
     top = topshap.identify(per_coalition(Paid(interrupt_after=2), n_players=N), k=3, budget=400, random_state=0)
     assert not top.learned
     assert len(top.players) == 3
@@ -108,19 +108,19 @@ def test_with_nothing_learned_the_result_does_not_name_players():
     assert str(top) == f"{top.headline}\nNo ranking: nothing distinguishes the players yet.\n{top.promise}"
 
 
-def test_before_the_ends_are_known_the_interrupt_is_raised():
+def test_an_interrupt_before_the_empty_and_grand_values_are_known_is_raised():
     for paid in (0, 1):
         with pytest.raises(KeyboardInterrupt):
             topshap.identify(per_coalition(Paid(interrupt_after=paid), n_players=N), k=3)
 
 
-def test_on_interrupt_raise_raises():
+def test_on_interrupt_raise_raises_the_interrupt():
     with pytest.raises(KeyboardInterrupt):
         topshap.identify(per_coalition(Paid(interrupt_after=50), n_players=N), k=3, on_interrupt="raise")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to a process")
-def test_a_real_ctrl_c_in_a_process(tmp_path):
+def test_a_real_ctrl_c_in_a_process_returns_the_current_result(tmp_path):
     script = textwrap.dedent(
         """
         import os, signal, topshap
@@ -139,7 +139,7 @@ def test_a_real_ctrl_c_in_a_process(tmp_path):
     assert done.stdout.split() == ["interrupted", "True", "True", "True"]
 
 
-def test_what_was_paid_for_in_several_calls_is_counted():
+def test_values_from_several_calls_are_counted():
     def game(rows):
         if len(seen) == 5:
             signal.raise_signal(signal.SIGINT)
@@ -153,7 +153,7 @@ def test_what_was_paid_for_in_several_calls_is_counted():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.usefixtures("small_parts", "look_always")
-def test_the_result_does_not_depend_on_how_batches_are_divided(algorithm, monkeypatch):
+def test_the_result_does_not_depend_on_how_batches_are_split(algorithm, monkeypatch):
     options = {"n_players": N, "k": 3, "budget": 300, "algorithm": algorithm, "random_state": 0}
     sizes = []
 
@@ -189,7 +189,8 @@ def test_a_callback_ends_a_run_within_a_batch(how):
     with joblib.parallel_config(backend="threading"):
         top = topshap.identify(Oracle(game, **how), **HUNDREDS, callback=lambda race: race.evaluations > 90)
     assert top.stopped == "interrupted"
-    assert 90 < top.evaluations == sum(paid) <= 2 + 2 * pace.GROWTH  # as many as the first two let expect in time
+    # A part has as many coalitions as fit into the time, judging by the first two.
+    assert 90 < top.evaluations == sum(paid) <= 2 + 2 * pace.GROWTH
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -247,7 +248,7 @@ def test_the_size_of_parts_follows_the_time_they_take():
 
 
 class Noisy:
-    """A game whose values drift from call to call, and that counts the coalitions it is asked for."""
+    """A game whose values drift from call to call, and that counts the coalitions it evaluates."""
 
     def __init__(self, drift):
         self.drift, self.asked = drift, 0
@@ -258,7 +259,7 @@ class Noisy:
 
 
 @pytest.mark.parametrize("options", [{}, {"budget": 2**N}, {"store": True}])
-def test_a_noisy_game_is_named_with_both_values_if_asked_to_check(options, tmp_path):
+def test_the_noise_check_reports_both_values_of_a_noisy_game(options, tmp_path):
     options = {**options, "store": topshap.Store(tmp_path / "s.db", "noisy")} if "store" in options else options
     with pytest.warns(
         topshap.NoisyGameWarning, match=r"the coalition \{.*\} has the value .* again, .*deterministic=False"
@@ -275,7 +276,7 @@ def test_the_check_repeats_three_coalitions_that_are_not_counted(drift, recwarn)
 
 
 @pytest.mark.parametrize("options", [{}, {"check_deterministic": True, "deterministic": False}])
-def test_nothing_is_repeated_unless_asked_for_or_if_noise_is_declared(options, recwarn):
+def test_no_coalition_is_repeated_without_the_check_or_for_declared_noise(options, recwarn):
     game = Noisy(1e-3)
     top = topshap.identify(Oracle(game, **options), N, 3, budget=200, random_state=0)
     assert top.evaluations == game.asked

@@ -1,4 +1,4 @@
-"""Ctrl-C never divides a step, takes effect right after it, and at once if pressed twice."""
+"""Ctrl-C never interrupts a step: it takes effect right after it, or at once if pressed twice."""
 
 import signal
 import threading
@@ -16,7 +16,7 @@ def press():
 
 
 def step(undivided, *actions):
-    """Take some actions in one undivided step."""
+    """Run some actions in one uninterrupted step."""
     with undivided:
         for action in actions:
             action()
@@ -32,28 +32,28 @@ def test_a_step_is_finished_before_ctrl_c_takes_effect():
     assert taken == ["whole", "whole", "not pressed again"]
 
 
-def test_pressed_twice_it_does_not_wait():
+def test_a_second_ctrl_c_takes_effect_at_once():
     with deferred_interrupts() as undivided:
         with pytest.raises(KeyboardInterrupt):
             step(undivided, press, press, lambda: pytest.fail("it has waited"))
-        step(undivided)  # nothing is left over
+        step(undivided)  # no interrupt is pending
 
 
-def test_between_two_steps_it_takes_effect_at_once():
+def test_ctrl_c_between_two_steps_takes_effect_at_once():
     with deferred_interrupts() as undivided:
         step(undivided)
         with pytest.raises(KeyboardInterrupt):
             press()
 
 
-def test_an_error_in_a_step_comes_through():
+def test_an_error_in_a_step_is_raised():
     with deferred_interrupts() as undivided:
         with pytest.raises(ZeroDivisionError):
             step(undivided, press, lambda: 1 / 0)
         step(undivided)
 
 
-def test_the_usual_handler_is_back_afterwards():
+def test_the_usual_handler_is_restored_afterwards():
     with deferred_interrupts():
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -61,7 +61,7 @@ def test_the_usual_handler_is_back_afterwards():
 
 @pytest.fixture
 def ignored():
-    """Return a handler that does nothing but count, and restore the usual one afterwards."""
+    """Install a handler that only counts, and restore the usual one afterwards."""
     pressed = []
 
     def handler(number, frame):
@@ -105,7 +105,7 @@ def test_a_run_within_a_run_defers_too():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_in_another_thread_nothing_is_changed():
+def test_handlers_are_unchanged_in_another_thread():
     seen = []
 
     def run():

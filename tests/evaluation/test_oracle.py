@@ -1,4 +1,4 @@
-"""Oracle and identify: the same result however it is evaluated, nothing paid twice, nothing lost."""
+"""Oracle and identify: the way of evaluation does not change the result, and no value is lost or evaluated twice."""
 
 import logging
 import os
@@ -31,7 +31,7 @@ def additive(rows):
 
 
 class Paid:
-    """A game that remembers what it was asked for."""
+    """A game that records the coalitions it evaluates."""
 
     n_players = N
 
@@ -62,12 +62,12 @@ def store(tmp_path):
     return Store(tmp_path / "run.db", game="additive-v1")
 
 
-# The same result however it is evaluated.
+# Independence of batches and workers.
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "cmcs", "greedy-cmcs"])
 @pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 7}, {"max_batch_bytes": 1}, {"timeout": 60.0}])
-def test_the_result_does_not_depend_on_how_batches_are_cut(algorithm, options):
+def test_the_result_does_not_depend_on_how_batches_are_split(algorithm, options):
     same(run(Oracle(additive, **options), algorithm=algorithm), run(algorithm=algorithm))
 
 
@@ -89,7 +89,7 @@ def test_the_result_does_not_depend_on_workers(backend, n_jobs):
         same(run(game), run(n_jobs=1))
 
 
-def test_n_jobs_comes_before_the_context():
+def test_n_jobs_overrides_the_joblib_context():
     process = []
 
     def game(rows):
@@ -112,7 +112,7 @@ def test_workers_are_busy_at_the_same_time():
         same(run(game), run())
 
 
-def test_a_game_that_cannot_be_pickled_is_refused_for_processes_and_taken_by_threads():
+def test_a_game_that_cannot_be_pickled_is_refused_for_processes_and_runs_in_threads():
     lock = threading.Lock()
 
     def game(rows):
@@ -125,7 +125,7 @@ def test_a_game_that_cannot_be_pickled_is_refused_for_processes_and_taken_by_thr
         same(run(game, n_jobs=2), run())
 
 
-def test_a_worker_unpacks_a_game_once():
+def test_a_worker_unpickles_a_game_once():
     class Game:
         n_players = N
 
@@ -163,7 +163,7 @@ def test_a_large_game_is_sent_to_processes():
     size=st.none() | st.integers(1, 100),
     most_bytes=st.integers(1, 5000),
 )
-def test_batches_are_in_order_none_too_large_and_no_worker_idle(rows, n, workers, size, most_bytes):
+def test_batches_are_in_order_within_the_limit_and_keep_all_workers_busy(rows, n, workers, size, most_bytes):
     batches = split_batch(rows, n, workers=workers, batch_size=size, max_batch_bytes=most_bytes)
     assert [row for batch in batches for row in batch] == list(range(rows))
     most = min(max(1, most_bytes // n), size or rows)
@@ -171,9 +171,9 @@ def test_batches_are_in_order_none_too_large_and_no_worker_idle(rows, n, workers
     assert len(batches) >= min(workers, rows)
 
 
-def test_a_game_of_many_gets_all_at_once_and_a_function_of_one_gets_them_one_by_one():
+def test_a_vectorised_game_gets_whole_batches_and_a_function_of_one_coalition_gets_single_ones():
     game = Paid()
-    run(game, algorithm="cmcs", budget=100)  # larger batches may be divided, so that a run can end within them
+    run(game, algorithm="cmcs", budget=100)  # larger batches may be split, so that a run can end within them
     race = topshap.Race(N, 3, budget=100, algorithm="cmcs", random_state=0)
     sizes = []
     while not race.done:
@@ -185,7 +185,7 @@ def test_a_game_of_many_gets_all_at_once_and_a_function_of_one_gets_them_one_by_
     assert oracle.options.batch_size == 1
 
 
-def test_memory_bounds_the_batches():
+def test_max_batch_bytes_limits_the_batches():
     game = Paid()
     run(Oracle(game, max_batch_bytes=N * 5))
     assert max(game.sizes) == 5
@@ -194,20 +194,20 @@ def test_memory_bounds_the_batches():
 # The store.
 
 
-def test_nothing_is_paid_twice(store):
+def test_no_stored_coalition_is_evaluated_twice(store):
     first, again = Paid(), Paid()
     same(run(first, store=store), run(again, store=store))
     assert len(set(first.asked)) == len(first.asked) == 150
     assert again.asked == []
 
 
-def test_the_store_changes_nothing(store):
+def test_the_store_does_not_change_the_result(store):
     same(run(store=store), run())
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "cmcs", "kernelshap"])
 @pytest.mark.parametrize("after", [0, 1, 2, 30, 149])
-def test_a_run_that_broke_off_goes_on_where_it_ended(store, algorithm, after):
+def test_an_aborted_run_continues_where_it_ended(store, algorithm, after):
     calls = []
 
     def breaks(rows):
@@ -224,14 +224,14 @@ def test_a_run_that_broke_off_goes_on_where_it_ended(store, algorithm, after):
 
 
 @pytest.mark.parametrize("algorithm", ["cmcs", "approshapley"])
-def test_a_larger_budget_pays_only_for_what_is_new(store, algorithm):
+def test_a_larger_budget_evaluates_only_new_coalitions(store, algorithm):
     run(algorithm=algorithm, store=store)
     more = Paid()
     same(run(more, algorithm=algorithm, budget=400, store=store), run(algorithm=algorithm, budget=400))
     assert len(more.asked) == 250
 
 
-def test_a_smaller_epsilon_pays_only_for_what_is_new(store):
+def test_a_smaller_epsilon_evaluates_only_new_coalitions(store):
     game = topshap.games.TableGame(np.random.default_rng(0).normal(size=2**N))
     options = {"k": 2, "budget": None, "algorithm": "cmcs@k", "guarantee": "published"}
     loose = run(game, epsilon=1.0, store=store, **options)
@@ -240,7 +240,7 @@ def test_a_smaller_epsilon_pays_only_for_what_is_new(store):
     assert len(more.asked) == tight.evaluations - loose.evaluations > 0
 
 
-def test_another_seed_uses_what_is_paid(store):
+def test_another_seed_uses_stored_values(store):
     run(store=store)
     other = Paid()
     same(run(other, store=store, random_state=1), run(random_state=1))
@@ -259,19 +259,19 @@ def test_a_path_is_enough_for_a_game_with_a_fingerprint(tmp_path):
     assert Oracle(again).fingerprint == "abc"
 
 
-def test_a_path_alone_is_refused_for_a_game_without_one(tmp_path):
+def test_a_path_alone_is_refused_for_a_game_without_a_fingerprint(tmp_path):
     with pytest.raises(ParameterError, match=r"'store' parameter of identify .*Store\(path, game='my-game-v1'\)"):
         run(store=tmp_path / "run.db")
     assert not (tmp_path / "run.db").exists()
 
 
-def test_the_store_of_another_game_is_refused_before_anything_is_paid(tmp_path, store):
+def test_the_store_of_another_game_is_refused_before_any_evaluation(tmp_path, store):
     run(store=store)
     with pytest.raises(StoreError, match="it is called 'additive-v1' there and 'additive-v2' here"):
         run(lambda rows: pytest.fail("called"), store=Store(tmp_path / "run.db", game="additive-v2"))
 
 
-def test_two_rows_that_are_the_same_are_paid_once(store):
+def test_equal_rows_are_evaluated_once(store):
     game = Paid()
     rows = np.repeat(np.eye(N, dtype=bool), 3, axis=0)
     oracle = Oracle(game, store=store)
@@ -297,7 +297,7 @@ class Noisy:
         return additive(rows) + self.rng.normal(size=len(rows))
 
 
-def test_repeats_of_a_noisy_game_are_paid_for_and_the_result_says_so():
+def test_repeated_evaluations_of_a_noisy_game_count_and_the_result_mentions_the_noise():
     game = Noisy(0)
     top = topshap.identify(game, k=3, budget=3000, algorithm="cmcs", random_state=0)
     assert game.calls == top.evaluations == 3000  # of 1024 coalitions
@@ -305,12 +305,12 @@ def test_repeats_of_a_noisy_game_are_paid_for_and_the_result_says_so():
     assert "values vary" in str(top)
 
 
-def test_the_oracle_may_say_that_values_vary():
+def test_an_oracle_can_declare_that_values_vary():
     top = run(Oracle(additive, deterministic=False), budget=1500, algorithm="cmcs")
     assert (top.deterministic, top.evaluations) == (False, 1500)
 
 
-def test_a_noisy_run_that_broke_off_meets_the_same_values_again(store):
+def test_a_resumed_noisy_run_reads_the_same_values_again(store):
     first = Noisy(0)
     options = {"k": 3, "budget": 1200, "algorithm": "cmcs", "random_state": 0, "store": store}
 
@@ -351,7 +351,7 @@ def interrupting(after):
     return Oracle(game, batch_size=1)
 
 
-def test_ctrl_c_returns_what_is_known_and_the_store_is_whole(store, caplog):
+def test_ctrl_c_returns_the_current_result_and_leaves_the_store_intact(store, caplog):
     with caplog.at_level(logging.WARNING, "topshap"):
         top = run(interrupting(100), store=store)
     assert top.stopped == "interrupted"
@@ -363,7 +363,7 @@ def test_ctrl_c_returns_what_is_known_and_the_store_is_whole(store, caplog):
     assert len(rest.asked) == 51
 
 
-def test_ctrl_c_raises_if_that_is_asked_for_or_nothing_is_known_yet(store):
+def test_ctrl_c_raises_with_on_interrupt_raise_or_before_the_first_values(store):
     with pytest.raises(KeyboardInterrupt):
         run(interrupting(100), store=store, on_interrupt="raise")
     assert store.info().evaluations == 99
@@ -372,7 +372,7 @@ def test_ctrl_c_raises_if_that_is_asked_for_or_nothing_is_known_yet(store):
         run(interrupting(2))
 
 
-def test_ctrl_c_while_workers_are_busy():
+def test_ctrl_c_while_workers_are_busy_returns_the_current_result():
     def game(rows):
         time.sleep(0.01 * len(rows))
         return np.where(rows, np.arange(10.0), 0.0).sum(axis=1)
@@ -386,7 +386,7 @@ def test_ctrl_c_while_workers_are_busy():
     assert 2 <= top.evaluations < 900
 
 
-def test_the_callback_sees_the_race_after_every_batch_and_may_end_it():
+def test_the_callback_gets_the_race_after_every_batch_and_may_end_it():
     seen = []
 
     def callback(race):
@@ -401,7 +401,7 @@ def test_the_callback_sees_the_race_after_every_batch_and_may_end_it():
     same(run(callback=lambda race: 1), run())
 
 
-def test_what_a_callback_raises_comes_through():
+def test_an_error_in_a_callback_is_raised():
     with pytest.raises(ZeroDivisionError):
         run(callback=lambda race: 1 / 0)
 
@@ -409,7 +409,7 @@ def test_what_a_callback_raises_comes_through():
 # Options.
 
 
-def test_options_of_the_call_come_on_top_of_those_of_the_oracle(store):
+def test_options_of_the_call_are_added_to_those_of_the_oracle(store):
     oracle = Oracle(additive, retries=7)
     changed = oracle.with_options(n_jobs=2, store=store)
     assert (changed.options.retries, changed.options.n_jobs, changed.options.store) == (7, 2, store)
@@ -433,7 +433,7 @@ def test_results_show_the_names_given_to_the_oracle():
         Oracle(additive, player_names=names[:3])(np.eye(N, dtype=bool))
 
 
-def test_a_game_may_say_its_largest_batch():
+def test_the_batch_size_of_a_game_limits_its_batches():
     game = Paid()
     game.batch_size = 7  # type: ignore[attr-defined]
     same(run(game), run())
@@ -460,12 +460,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "right"), WRONG, ids=[str(case[0]) for case in WRONG])
-def test_a_wrong_option_is_refused_by_name(wrong, right):
+def test_the_error_about_an_invalid_option_names_it(wrong, right):
     with pytest.raises(ParameterError, match=f"parameter of Oracle must be .*{right}"):
         Oracle(additive, **wrong)
 
 
-def test_an_oracle_is_a_game_like_any_other():
+def test_an_oracle_is_a_game():
     game = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
     oracle = Oracle(game, retries=5)
     assert (oracle.n_players, oracle.player_names, oracle.deterministic) == (3, None, True)
@@ -479,10 +479,10 @@ def test_importing_topshap_imports_no_joblib_and_no_asyncio():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# Faults.
+# Failures.
 
 
-def test_one_that_fails_is_named_after_all_others_have_been_stored(store):
+def test_a_failing_coalition_is_named_after_all_other_values_are_stored(store):
     bad = np.arange(N) < 4
 
     def game(rows):
@@ -502,7 +502,7 @@ def test_one_that_fails_is_named_after_all_others_have_been_stored(store):
 
 
 class Broken:
-    """A game that does something wrong with a chance of its own, and knows what it has answered rightly."""
+    """A game that misbehaves at random and records the values it returned correctly."""
 
     n_players = 6
 
@@ -540,7 +540,7 @@ KINDS = ["raise", "hang", "nan", "text", "none", "complex", "short", "column", "
     batch_size=st.sampled_from([None, 1, 5]),
     retries=st.integers(0, 3),
 )
-def test_a_broken_game_never_hangs_and_is_never_answered_wrongly(
+def test_a_broken_game_never_hangs_and_never_gives_wrong_values(
     tmp_path_factory, *, kind, chance, seed, batch_size, retries
 ):
     game = Broken(kind, chance, seed)

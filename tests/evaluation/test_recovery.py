@@ -1,4 +1,4 @@
-"""When workers die: the run finishes, nothing paid is lost, and a coalition that kills them every time is named."""
+"""Killed workers: the run finishes, no value is lost, and a coalition that always kills its worker is named."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ ROWS = 200
 
 
 class Mortal:
-    """Workers that are lost with certain rows: each time, or so many times; one by one or all together."""
+    """Workers that are lost at certain rows, a given number of times, one by one or all together."""
 
     has_workers = True
     separate_processes = False
@@ -77,7 +77,7 @@ for_ever = 10**9
     size=st.sampled_from([1, 5, 100]),
     n_workers=st.integers(1, 5),
 )
-def test_workers_that_are_killed_from_outside_cost_nothing_but_time(together, deaths, size, n_workers):
+def test_no_value_is_lost_with_workers_that_are_killed_from_outside(together, deaths, size, n_workers):
     back, killers = gathered(Mortal(deaths, together=together, n_workers=n_workers, attempts_alone=3), size)
     assert len(back) == ROWS
     assert not killers
@@ -89,7 +89,7 @@ def test_workers_that_are_killed_from_outside_cost_nothing_but_time(together, de
     size=st.sampled_from([1, 5, 100]),
     n_workers=st.integers(1, 5),
 )
-def test_a_coalition_that_kills_its_worker_every_time_is_found_and_all_others_are_had(
+def test_a_coalition_that_always_kills_its_worker_is_found_and_all_others_have_values(
     together, attempts_alone, poison, size, n_workers
 ):
     workers = Mortal(
@@ -102,7 +102,7 @@ def test_a_coalition_that_kills_its_worker_every_time_is_found_and_all_others_ar
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_a_game_that_kills_every_worker_is_given_up_soon(together):
+def test_a_game_that_kills_every_worker_is_given_up_after_a_limited_number_of_deaths(together):
     workers = Mortal(dict.fromkeys(range(ROWS), for_ever), together=together)
     back, killers = gathered(workers, 100)
     assert not back
@@ -110,7 +110,31 @@ def test_a_game_that_kills_every_worker_is_given_up_soon(together):
     assert workers.deaths < 150
 
 
-def test_without_any_workers_left_no_coalition_is_blamed():
+class Claiming(Mortal):
+    """Workers of a run that evaluates the claimed rows of each batch only."""
+
+    def run(self, job, batches):
+        yield from super().run(job, list(job.claimed(batches)))
+
+
+@pytest.mark.parametrize(("together", "attempts_alone"), [(True, 2), (False, 2), (False, 1)])
+def test_a_batch_that_was_claimed_in_part_is_not_evaluated_twice(together, attempts_alone):
+    workers = Claiming({42: for_ever}, together=together, attempts_alone=attempts_alone)
+    counts = np.zeros(ROWS, dtype=int)
+
+    def take(batch, result):
+        counts[batch] += 1
+
+    batches = np.array_split(np.arange(ROWS), ROWS // 5)
+    coalitions = np.zeros((ROWS, 3), dtype=bool)
+    job = Job(PickledGame(lambda rows: rows), coalitions, CallPolicy, lambda rows: rows[rows % 5 > 0])
+    assert [row for row, _ in gather(workers, job, batches, take)] == [42]
+    expected = (np.arange(ROWS) % 5 > 0).astype(int)
+    expected[42] = 0
+    np.testing.assert_array_equal(counts, expected)
+
+
+def test_without_any_workers_left_there_are_no_retries_and_no_coalition_is_named():
     workers = Mortal({0: for_ever}, last=True)
     with pytest.raises(ClusterError, match=r"^The cluster has no workers\.$") as raised:
         gathered(workers, 5)
@@ -174,7 +198,7 @@ def test_workers_that_are_lost_again_and_again_are_given_up_without_blame(monkey
 # With real processes.
 
 
-def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_path):
+def test_after_a_killed_process_only_the_evaluations_in_flight_are_repeated(tmp_path):
     flag, log = tmp_path / "killed", tmp_path / "log"
 
     def worth(row):
@@ -192,12 +216,12 @@ def test_a_process_killed_in_mid_run_costs_nothing_but_what_was_in_flight(tmp_pa
     assert flag.exists()
     expected = topshap.identify(game, **options)
     np.testing.assert_array_equal(top.estimates, expected.estimates)
-    # The second run, in this process, has 120. Of the first, what two workers had in hand is repeated, and what was on
-    # its way back from them: joblib drops that.
+    # The second run, in this process, has 120 evaluations. The first repeats those that two workers were busy with, and
+    # those whose results were on the way back, which joblib drops.
     assert 240 < len(log.read_text().split()) <= 240 + 10
 
 
-def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
+def test_a_coalition_that_kills_its_worker_is_named_and_all_other_values_are_stored(tmp_path):
     log = tmp_path / "killed"
 
     def worth(row):
@@ -217,7 +241,7 @@ def test_a_poison_coalition_is_named_and_everything_else_is_stored(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_worker_that_neither_answers_nor_dies_is_replaced(tmp_path, monkeypatch):
+def test_a_stopped_worker_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr("topshap.evaluation.executors.GRACE_SECONDS", 2.0)
     flag = tmp_path / "stopped"
 

@@ -1,4 +1,4 @@
-"""The store: what is written is read, whose it is, what is refused, and what survives damage."""
+"""The store: values are read as written, other games and files are refused, and damage loses little."""
 
 import json
 import multiprocessing
@@ -41,7 +41,7 @@ def filled(path, count=300, identity=GAME):
     return Store(path)
 
 
-def test_what_was_added_is_found_and_nothing_else(tmp_path):
+def test_only_added_values_are_found(tmp_path):
     store = filled(tmp_path / "run.db")
     values, known = store.look_up(coalitions(400))
     np.testing.assert_array_equal(known, np.arange(400) < 300)
@@ -51,7 +51,7 @@ def test_what_was_added_is_found_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 64, 65, 2000])
-def test_any_number_of_players(tmp_path, n):
+def test_a_store_takes_any_number_of_players(tmp_path, n):
     rng = np.random.default_rng(n)
     rows = np.unique(rng.random((50, n)) < 0.5, axis=0)
     numbers = rng.normal(size=len(rows))
@@ -66,7 +66,7 @@ def test_any_number_of_players(tmp_path, n):
 
 
 @given(numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
-def test_every_finite_number_comes_back_to_the_bit(tmp_path_factory, numbers):
+def test_every_finite_number_is_read_back_bit_identically(tmp_path_factory, numbers):
     told = np.array(numbers) + 0.0  # the sign of a zero is not kept
     with Store(tmp_path_factory.mktemp("store") / "run.db") as store:
         store.open(GAME)
@@ -75,14 +75,14 @@ def test_every_finite_number_comes_back_to_the_bit(tmp_path_factory, numbers):
         assert store.look_up(coalitions(len(told)))[0].tobytes() == told.tobytes()
 
 
-def test_the_first_value_of_a_coalition_stays(tmp_path):
+def test_the_first_value_of_a_coalition_is_kept(tmp_path):
     store = filled(tmp_path / "run.db", 10)
     store.add(coalitions(20), np.full(20, 7.0))
     np.testing.assert_array_equal(store.look_up(coalitions(20))[0], [*(0.1 * np.arange(10)), *[7.0] * 10])
     assert len(store) == 20
 
 
-def test_a_closed_store_opens_by_itself(tmp_path):
+def test_a_closed_store_reopens_when_used(tmp_path):
     store = filled(tmp_path / "run.db", 10)
     store.close()
     assert len(store) == 10
@@ -90,13 +90,13 @@ def test_a_closed_store_opens_by_itself(tmp_path):
     assert store.info().evaluations == 10
 
 
-def test_a_store_can_be_sent_to_another_process(tmp_path):
+def test_a_store_can_be_pickled(tmp_path):
     store = filled(tmp_path / "run.db", 10)
     assert len(store) == 10
     assert len(pickle.loads(pickle.dumps(store))) == 10
 
 
-def test_a_forked_process_opens_the_file_anew(tmp_path):
+def test_a_forked_process_reopens_the_file(tmp_path):
     store = filled(tmp_path / "run.db", 10)
     assert len(store) == 10
     child = os.fork()
@@ -110,25 +110,25 @@ def test_a_forked_process_opens_the_file_anew(tmp_path):
     assert len(store) == 11
 
 
-def test_info_says_whose_it_is_and_what_it_holds(tmp_path):
+def test_info_has_the_game_and_the_number_of_values(tmp_path):
     info = filled(tmp_path / "run.db", 30).info()
     assert (info.identity, info.evaluations, info.coalitions) == (GAME, 30, 30)
     assert info.size > 0
     assert info.created.startswith("20")
 
 
-def test_draws_of_a_coalition_are_kept_apart_and_none_is_lost(tmp_path):
+def test_repeated_values_of_a_coalition_are_all_kept_in_order(tmp_path):
     rows = np.repeat(coalitions(2), 3, axis=0)
     store = Store(tmp_path / "run.db")
     store.open(Identity("noisy", 10, deterministic=False))
     store.add(rows, np.arange(6.0), [0, 1, 2, 0, 1, 2])
-    store.add(rows[:1], [9.0], [1])  # another process was first
+    store.add(rows[:1], [9.0], [1])  # another process has added this one already
     values, known = store.look_up(rows[[0, 0, 0, 0, 0]], [0, 1, 2, 3, 4])
     np.testing.assert_array_equal(values[:4], [0.0, 1.0, 2.0, 9.0])
     assert known.tolist() == [True] * 4 + [False]
 
 
-# Whose it is.
+# The game of a store.
 
 
 REFUSED = {
@@ -140,7 +140,7 @@ REFUSED = {
 
 
 def test_other_data_under_the_same_fingerprint_is_another_game(tmp_path):
-    """At first, a fingerprint given by the user replaced that of documents, data and options."""
+    """A fingerprint given by the user does not replace those of documents, data and options."""
 
     def game(question):
         texts = {"a": "to be", "b": "or not", "question": question}
@@ -154,7 +154,7 @@ def test_other_data_under_the_same_fingerprint_is_another_game(tmp_path):
         topshap.identify(game("When?"), k=1, store=path)
 
 
-def test_a_store_with_a_fingerprint_of_an_earlier_version_is_refused_and_says_why(tmp_path):
+def test_the_error_about_a_fingerprint_of_an_earlier_version_explains_it(tmp_path):
     game = topshap.games.TextGame(lambda texts: [len(text) for text in texts], "to be", fingerprint="my-model-v1")
     with Store(tmp_path / "run.db") as store:
         store.open(Identity("my-model-v1", 2, player_names=("to", "be")))
@@ -163,7 +163,7 @@ def test_a_store_with_a_fingerprint_of_an_earlier_version_is_refused_and_says_wh
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_store_of_another_game_is_refused_and_says_how_they_differ(tmp_path, kind):
+def test_the_error_about_the_store_of_another_game_says_how_the_games_differ(tmp_path, kind):
     identity, how = REFUSED[kind]
     store = filled(tmp_path / "run.db", 10)
     store.close()
@@ -187,7 +187,7 @@ def test_a_named_game_with_other_player_names_is_another_game(tmp_path):
 # Files that are not stores.
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
+def test_a_file_that_is_not_a_database_is_refused_and_left_unchanged(tmp_path):
     path = tmp_path / "run.db"
     path.write_bytes(b"import os; os.system('true')")
     with pytest.raises(StoreError, match="not an SQLite file"):
@@ -229,7 +229,7 @@ def test_a_store_of_a_later_version_is_refused(tmp_path):
         "ALTER TABLE evaluations ADD COLUMN x",
     ],
 )
-def test_a_store_with_anything_else_in_it_is_refused(tmp_path, trap):
+def test_a_store_with_other_tables_columns_views_or_triggers_is_refused(tmp_path, trap):
     filled(tmp_path / "run.db", 10).close()
     meddle(tmp_path / "run.db", trap)
     with pytest.raises(StoreError, match="other tables"):
@@ -261,7 +261,7 @@ def test_a_hostile_description_of_the_game_is_refused(tmp_path, text):
 
 
 def test_nothing_that_could_execute_code_is_imported_to_read_a_store():
-    """The modules on the way from a file to values know no pickle."""
+    """The modules that read a store do not import pickle."""
     for module in (
         schema,
         sys.modules["topshap.evaluation.store.store"],
@@ -270,13 +270,13 @@ def test_nothing_that_could_execute_code_is_imported_to_read_a_store():
         assert not {"pickle", "marshal", "shelve", "cloudpickle"} & vars(module).keys()
 
 
-def test_a_folder_or_a_missing_folder_is_a_clear_error(tmp_path):
+def test_a_folder_or_a_file_in_a_missing_folder_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "missing" / "run.db"):
         with pytest.raises(StoreError, match="cannot be"):
             Store(path).open(GAME)
 
 
-def test_what_does_not_exist_has_no_info(tmp_path):
+def test_a_missing_store_has_no_info(tmp_path):
     with pytest.raises(StoreError, match="There is no store"):
         Store(tmp_path / "run.db").info()
     assert not (tmp_path / "run.db").exists()
@@ -292,13 +292,13 @@ def test_a_wrong_path_or_name_is_refused(wrong):
 
 
 def right_as_far_as_it_goes(store):
-    """Look everything up; what is known has to be right. Return how much is known."""
+    """Look up all values, check those that are known, and return their number."""
     values, known = store.look_up(coalitions(300))
     np.testing.assert_array_equal(values[known], (0.1 * np.arange(300))[known])
     return int(known.sum())
 
 
-def test_a_changed_value_is_noticed_and_left_out(tmp_path):
+def test_a_damaged_value_is_detected_and_skipped(tmp_path):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", "UPDATE evaluations SET value = value + 1 WHERE id IN (5, 250)")
     with Store(tmp_path / "run.db") as store:
@@ -341,7 +341,7 @@ def test_a_damaged_value_is_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("hostile", ["'text'", "9e999", "x'00'"])
-def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
+def test_a_value_that_is_not_a_number_is_skipped(tmp_path, hostile):
     filled(tmp_path / "run.db").close()
     meddle(tmp_path / "run.db", f"UPDATE evaluations SET value = {hostile} WHERE id = 7")
     with Store(tmp_path / "run.db") as store:
@@ -350,8 +350,8 @@ def test_a_value_that_is_no_number_is_left_out(tmp_path, hostile):
             assert right_as_far_as_it_goes(store) == 299
 
 
-def test_opening_a_store_does_not_look_at_its_values(tmp_path, monkeypatch):
-    """Opening takes the same time for any number of values."""
+def test_opening_a_store_does_not_read_its_values(tmp_path, monkeypatch):
+    """The time to open a store does not depend on the number of values."""
     path = tmp_path / "run.db"
     filled(path).close()
     statements = []
@@ -388,6 +388,107 @@ def test_damaged_pages_are_recovered_when_they_are_read(tmp_path):
     assert (tmp_path / "run.db.damaged-1").exists()
 
 
+def pages_of(path, kind):
+    """Return the numbers of the pages of a kind: 5 and 13 are of tables, inner and leaf, and 2 and 10 of indexes."""
+    content = path.read_bytes()
+    return [i for i in range(1, len(content) // 4096) if content[4096 * i] == kind]
+
+
+@pytest.mark.parametrize("kind", [2, 5, 10])
+@pytest.mark.parametrize("damage", [b"\0" * 4096, b"\xff" * 4096, np.random.default_rng(0).bytes(4096)], ids=range(3))
+def test_no_intact_value_is_lost_if_an_index_or_an_inner_page_is_damaged(tmp_path, kind, damage):
+    """Stores with a damaged index of the table that names their game could not be opened or repaired."""
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = path.read_bytes()
+    pages = pages_of(path, kind)
+    assert pages
+    for i, page in enumerate(pages):
+        copy = tmp_path / f"copy-{i}.db"
+        copy.write_bytes(content[: 4096 * page] + damage + content[4096 * page + 4096 :])
+        with Store(copy) as store, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            store.open(GAME)
+            values, _ = store.look_up(coalitions(900))
+            np.testing.assert_array_equal(values, 0.1 * np.arange(900))
+            assert all("900 intact values are used, and 0 damaged ones were dropped" in str(w.message) for w in said)
+        repaired = Store(copy).check(repair=True)
+        assert repaired.values == 900
+        assert Store(copy).check() == StoreCheck(values=900)
+
+
+@pytest.mark.parametrize("n", [10, 40_000])
+def test_rows_are_read_from_pages_as_sqlite_reads_them(tmp_path, n):
+    """The coalitions of 40,000 players need overflow pages."""
+    path = tmp_path / "run.db"
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.random((200, n)) < 0.5, axis=0)
+    numbers = np.where(np.arange(len(rows)) % 3, rng.normal(size=len(rows)), np.arange(len(rows)))
+    with Store(path) as store:
+        store.open(Identity("f", n))
+        store.add(rows, numbers)
+    with closing(schema.connect(path)) as connection:
+        (expected,) = schema.read(connection)
+    assert [columns for _, columns in sorted(repair.readable(path))] == expected
+
+
+def test_a_damaged_store_is_not_replaced_while_another_process_uses_it(tmp_path):
+    """The values that the other process writes would go to the damaged file."""
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = bytearray(path.read_bytes())
+    index = 4096 * pages_of(path, 10)[-1]
+    content[index : index + 4096] = bytes(4096)
+    path.write_bytes(bytes(content))
+    command = [sys.executable, "-c", HOLDER, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with Store(path) as store:
+            store.open(GAME)
+            with pytest.raises(StoreError, match="is damaged and in use"):
+                store.look_up(coalitions(900))
+        other.communicate("end\n")
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match="900 intact values are used"):
+            assert store.look_up(coalitions(900))[1].all()
+
+
+HOLDER = """
+import sys
+from topshap import Store
+store = Store(sys.argv[1])
+store.open()
+print("open", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_the_warning_says_how_many_values_were_dropped(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = bytearray(path.read_bytes())
+    leaf = 4096 * pages_of(path, 13)[2]
+    lost = int.from_bytes(content[leaf + 3 : leaf + 5], "big")
+    content[leaf : leaf + 4096] = bytes(4096)
+    path.write_bytes(bytes(content))
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match=f"{900 - lost} intact values are used, and {lost} damaged ones were dro"):
+            store.look_up(coalitions(900))
+
+
+def test_a_store_that_has_lost_the_name_of_its_game_is_refused(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + bytes(4096) + content[8192:])
+    for attempt in (lambda: Store(path).open(GAME), lambda: Store(path).check(repair=True)):
+        with pytest.raises(StoreError, match="damaged where it says which game it belongs to"):
+            attempt()
+    assert path.read_bytes()[8192:] == content[8192:]
+
+
 def test_a_check_finds_every_damaged_value_and_changes_nothing(tmp_path):
     path = tmp_path / "run.db"
     filled(path).close()
@@ -403,7 +504,7 @@ def test_a_check_finds_every_damaged_value_and_changes_nothing(tmp_path):
     assert Store(path).check() == StoreCheck(values=298)
 
 
-def test_a_check_finds_a_file_cut_short(tmp_path):
+def test_a_check_finds_a_truncated_file(tmp_path):
     path = tmp_path / "run.db"
     filled(path).close()
     path.write_bytes(path.read_bytes()[:-4096])
@@ -414,13 +515,13 @@ def test_a_check_finds_a_file_cut_short(tmp_path):
     assert Store(path).check() == StoreCheck(values=report.values)
 
 
-def test_what_does_not_exist_cannot_be_checked(tmp_path):
+def test_a_missing_store_cannot_be_checked(tmp_path):
     with pytest.raises(StoreError, match="There is no store"):
         Store(tmp_path / "run.db").check()
     assert not (tmp_path / "run.db").exists()
 
 
-def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
+def test_a_truncated_file_keeps_the_values_before_the_cut(tmp_path):
     path = tmp_path / "run.db"
     filled(path).close()
     whole = path.read_bytes()
@@ -434,14 +535,12 @@ def test_a_file_cut_short_keeps_what_is_in_front_of_the_cut(tmp_path):
 
 
 @pytest.mark.parametrize("missing", [3000, 5120, 7000])
-def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
-    """SQLite then answers a search for rows behind the cut with rows in front of it, again and again."""
+def test_reading_a_file_truncated_within_a_page_ends(tmp_path, missing):
+    """A search for rows after the cut returns rows before it, which must not lead to an endless loop."""
     path = tmp_path / "run.db"
     filled(path).close()
     path.write_bytes(path.read_bytes()[:-missing])
-    with closing(schema.connect(path)) as damaged:
-        damaged.execute("PRAGMA writable_schema = ON")
-        assert len(list(islice(repair.readable(damaged), 10_000))) < 10_000
+    assert len(list(islice(repair.readable(path), 10_000))) < 10_000
     with Store(path) as store:
         assert not store.check().intact
         with pytest.warns(StoreWarning, match="damaged"):
@@ -450,8 +549,8 @@ def test_reading_a_file_cut_in_the_middle_of_a_page_ends(tmp_path, missing):
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_random_damage_never_gives_a_wrong_value_and_never_goes_unsaid(tmp_path_factory, data):
-    """A value that is lost without a warning, since only the index is damaged, is evaluated again; a check finds it."""
+def test_random_damage_never_gives_a_wrong_value_and_is_always_reported(tmp_path_factory, data):
+    """Damage to the index alone may lose a value without a warning: it is evaluated again, and a check finds it."""
     path = tmp_path_factory.mktemp("store") / "run.db"
     filled(path).close()
     content = bytearray(path.read_bytes())
@@ -483,7 +582,7 @@ os._exit(0)  # killed: nothing is closed
 
 
 @pytest.mark.parametrize(("torn", "lost"), [(0, 0), (100, 50), (4096 + 24 + 100, 50)])
-def test_a_torn_last_batch_is_all_that_is_lost_and_it_is_said(tmp_path, torn, lost):
+def test_a_truncated_log_loses_only_its_last_batch_with_a_warning(tmp_path, torn, lost):
     path = tmp_path / "run.db"
     subprocess.run([sys.executable, "-c", WRITER, path], check=True)
     log = tmp_path / "run.db-wal"
@@ -544,8 +643,8 @@ with Store(sys.argv[1]) as store:
 """
 
 
-def test_a_process_that_closes_a_store_takes_nothing_from_one_that_opened_it_twice(tmp_path):
-    """A file is opened by SQLite only: a process that closes it otherwise loses the locks that protect its log."""
+def test_closing_a_store_keeps_the_locks_of_another_connection(tmp_path):
+    """Only SQLite may open the file: closing it in another way releases the locks that protect the log."""
     path = tmp_path / "run.db"
     with Store(path) as store, Store(path) as second:
         store.open(GAME)
@@ -563,7 +662,7 @@ def _open_at_once(path, gate):
         store.add(coalitions(3), np.zeros(3))
 
 
-def test_many_processes_may_make_the_same_store_at_the_same_moment(tmp_path):
+def test_many_processes_can_create_the_same_store_at_the_same_time(tmp_path):
     context = multiprocessing.get_context("fork")
     gate = context.Event()
     processes = [context.Process(target=_open_at_once, args=(tmp_path / "run.db", gate)) for _ in range(8)]

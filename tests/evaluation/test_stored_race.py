@@ -1,4 +1,4 @@
-"""StoredRace: only unknown values are asked for, and every told value is stored."""
+"""StoredRace: it asks only for coalitions without a stored value, and stores every told value."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def store(tmp_path):
         yield store
 
 
-def test_a_race_of_your_own_asks_only_for_what_the_store_does_not_know(store):
+def test_a_stored_race_asks_only_for_coalitions_without_a_stored_value(store):
     run(store=store, budget=100)
     race = stored(store)
     assert finish(race) == 50
@@ -54,14 +54,14 @@ def test_a_race_of_your_own_asks_only_for_what_the_store_does_not_know(store):
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "greedy-cmcs", "cmcs@k", "kernelshap"])
-def test_a_stored_race_is_the_same_race(store, algorithm):
+def test_a_stored_race_has_the_same_result(store, algorithm):
     for paid in (150, 0):
         race = stored(store, algorithm=algorithm)
         assert finish(race) == paid
         same(race.result(), run(algorithm=algorithm))
 
 
-def test_what_was_told_is_stored_before_the_race_is_over(store):
+def test_told_values_are_stored_before_the_race_ends(store):
     race = stored(store, algorithm="greedy-cmcs", budget=500)
     race.tell(additive(race.ask()))
     rows = race.ask()
@@ -70,7 +70,7 @@ def test_what_was_told_is_stored_before_the_race_is_over(store):
     assert race.result().stopped == "interrupted"
 
 
-def test_what_a_store_knows_is_held_to_the_value_range_too(store):
+def test_stored_values_are_checked_against_the_value_range(store):
     run(store=store)
     with pytest.raises(GameError, match="must lie in the stated value_range"):
         stored(store, value_range=(0.0, 1.0))
@@ -88,7 +88,7 @@ def test_an_invalid_value_is_not_stored(store, wrong):
     assert len(store) == 2
 
 
-def test_values_that_vary_are_met_again_in_the_same_order(store):
+def test_varying_values_are_read_again_in_the_same_order(store):
     rng = np.random.default_rng(0)
 
     def noisy(rows):
@@ -101,7 +101,7 @@ def test_values_that_vary_are_met_again_in_the_same_order(store):
     same(again.result(), first.result())
 
 
-def test_a_larger_budget_goes_on_where_the_race_ended(store):
+def test_a_larger_budget_continues_where_the_race_ended(store):
     race = stored(store)
     finish(race)
     race.extend(400)
@@ -114,7 +114,7 @@ def test_a_larger_budget_goes_on_where_the_race_ended(store):
         again.extend(3)
 
 
-def test_a_race_that_is_over_says_so(store):
+def test_a_finished_race_refuses_ask_and_tell(store):
     race = stored(store)
     finish(race)
     with pytest.raises(RaceError, match="nothing left to ask"):

@@ -1,4 +1,4 @@
-"""Games with a closed form, against enumeration."""
+"""Games with a closed form, compared with enumeration."""
 
 import dataclasses
 import math
@@ -57,18 +57,18 @@ def kind(game):
 
 
 @given(GAMES)
-def test_the_closed_form_is_what_enumeration_gives(game):
+def test_the_closed_form_equals_enumeration(game):
     np.testing.assert_allclose(game.shapley_values(), shapley_values(game), atol=1e-12)
 
 
 @pytest.mark.parametrize("game", LARGE, ids=kind)
-def test_the_closed_form_adds_up_for_many_players(game):
+def test_the_closed_form_of_many_players_adds_up_to_the_grand_value(game):
     ends = game(np.array([[False] * game.n_players, [True] * game.n_players]))
     assert math.isclose(game.shapley_values().sum(), ends[1] - ends[0], rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("game", LARGE, ids=kind)
-def test_a_coalition_has_the_same_value_alone_and_among_others(game, monkeypatch):
+def test_the_value_of_a_coalition_does_not_depend_on_the_batch(game, monkeypatch):
     rows = draw_anchors(101, game.n_players, np.random.default_rng(0))
     together = game(rows)
     np.testing.assert_array_equal([game(row[None])[0] for row in rows], together)
@@ -86,7 +86,7 @@ def test_a_game_is_frozen_and_can_be_pickled(game):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(game))(rows), game(rows))
 
 
-def test_a_game_shows_what_it_was_made_of():
+def test_the_repr_of_a_game_shows_its_parameters():
     assert repr(AllOrNothingGame(3)) == "AllOrNothingGame(n_players=3)"
     assert repr(VotingGame([2, 1], 2)) == "VotingGame(weights=array([2, 1]), quota=2)"
     assert repr(UnanimityGame([{1, 0}], [2.0], 3)) == (
@@ -106,12 +106,12 @@ def test_a_game_shows_what_it_was_made_of():
     ],
     ids=kind,
 )
-def test_the_value_of_a_coalition_is_the_one_described(game, rule):
+def test_the_values_follow_the_documented_rule(game, rule):
     rows = from_ids(np.arange(8), 3)
     np.testing.assert_array_equal(value_table(game), [rule(set(np.flatnonzero(row))) for row in rows])
 
 
-def test_gloves_of_the_rare_hand_are_worth_more():
+def test_gloves_of_the_scarce_hand_have_higher_values():
     values = GloveGame(left=500, right=501).shapley_values()
     assert values[0] > values[-1]
     assert GloveGame(3, 0).shapley_values().tolist() == [0.0, 0.0, 0.0]
@@ -141,7 +141,7 @@ def test_gloves_of_the_rare_hand_are_worth_more():
         (lambda: AllOrNothingGame(0), "n"),
     ],
 )
-def test_a_game_that_makes_no_sense_is_refused(build, name):
+def test_the_error_about_invalid_parameters_names_the_parameter(build, name):
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of [A-Za-z]+Game must be .*Got .* instead"):
         build()
 

@@ -11,9 +11,9 @@ from topshap.games.base import GroupedGame, PlayerGroups, distinct_names, in_blo
 
 @st.composite
 def grouped(draw):
-    """Some elements, a partition of some of them into groups, and some that are always there."""
+    """Draw elements, groups of some of them, and some that are always included."""
     n = draw(st.integers(1, 8))
-    group_of = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))  # 3 for no group
+    group_of = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))  # 3: no group
     groups = {f"group {g}": [i for i in range(n) if group_of[i] == g] for g in range(3) if g in group_of}
     alone = [i for i in range(n) if group_of[i] == 3]
     names = [*groups, *alone]
@@ -23,7 +23,7 @@ def grouped(draw):
 
 
 @given(grouped())
-def test_players_are_a_partition_of_the_elements_that_are_not_always_there(drawn):
+def test_players_are_a_partition_of_the_elements_that_are_not_always_included(drawn):
     players, groups, always = drawn
     fixed = {i for name in always for i in groups.get(name, [name])}
     assert set(np.flatnonzero(players.player_of == players.n_players)) == fixed
@@ -51,7 +51,7 @@ def test_players_are_ordered_by_their_first_element(drawn):
     assert first == sorted(first)
 
 
-def test_without_groups_a_coalition_of_players_is_one_of_elements():
+def test_without_groups_every_element_is_a_player():
     coalitions = np.array([[True, False], [False, False]])
     assert PlayerGroups(["a", "b"]).present(coalitions) is coalitions
 
@@ -62,32 +62,32 @@ def test_elements_are_found_by_label_alias_or_position():
         0, 1, 1, 2, 1, 2, 0,
     ]  # fmt: skip
     for wrong in ("b", 3, -1, True, ["a"], None):
-        with pytest.raises(ParameterError, match=r"columns that are there \('a', 7, \('t', 1\)\)"):
+        with pytest.raises(ParameterError, match=r"existing columns only \('a', 7, \('t', 1\)\)"):
             players.find(wrong, "groups")
 
 
-def test_a_label_comes_before_a_position():
+def test_labels_take_precedence_over_positions():
     assert PlayerGroups([1, 0]).find(0, "always") == 1
 
 
 @pytest.mark.parametrize(
     ("labels", "groups", "always", "message"),
     [
-        (["a", "a"], None, None, "'feature_names' parameter must be given, .* 'a' occurs more than once"),
-        (["a", "b"], {"b": ["a"]}, None, "'groups' parameter must be named differently .* 'b' occurs more than once"),
-        (["a", "b"], {"g": ["a", "a"]}, None, "each column is in one group, and 'a' is in two"),
+        (["a", "a"], None, None, "'feature_names' parameter must be given, .* 'a' is repeated"),
+        (["a", "b"], {"b": ["a"]}, None, "'groups' parameter must be a dict whose names differ .* 'b' is repeated"),
+        (["a", "b"], {"g": ["a", "a"]}, None, "disjoint groups; 'a' is in two"),
         (["a", "b"], {"g": []}, None, "without empty groups"),
         (["a", "b"], ["a"], None, "'groups' parameter must be a dict"),
-        (["a", "b"], {"g": ["a", "b"]}, "a", "'always' .* the group 'g' that this column is in"),
-        (["a", "b"], {"g": ["a", "b"]}, ["g"], "at least one player is left"),
+        (["a", "b"], {"g": ["a", "b"]}, "a", "'always' .* the whole group 'g', which this column"),
+        (["a", "b"], {"g": ["a", "b"]}, ["g"], "must leave at least one player"),
     ],
 )
-def test_groups_that_make_no_sense_are_refused(labels, groups, always, message):
+def test_invalid_groups_are_refused(labels, groups, always, message):
     with pytest.raises(ParameterError, match=message):
         PlayerGroups(labels, groups, always)
 
 
-def test_one_name_may_stand_for_a_list_of_one():
+def test_a_single_name_is_a_list_of_one():
     players = PlayerGroups(["a", "b", "c"], {"g": "a"}, "b")
     assert players.player_names == ("g", "c")
 
@@ -102,7 +102,7 @@ class CountGame(GroupedGame):
         return {}
 
 
-def test_a_game_sees_elements_and_is_asked_for_players():
+def test_a_grouped_game_maps_players_to_elements():
     game = CountGame(PlayerGroups("abcd", {"g": ["a", "c"]}, ["d"]), fingerprint=None)
     assert (game.n_players, game.player_names) == (2, ("g", "b"))
     assert game.player_of.tolist() == [0, 1, 0, 2]
@@ -129,7 +129,7 @@ def test_blocks_are_bounded_and_complete(n, size):
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a (2)", "b (2)"])))
-def test_names_are_made_different_and_the_first_is_kept(names):
+def test_names_are_made_unique_and_the_first_is_kept(names):
     result = distinct_names(names)
     assert len(set(result)) == len(result) == len(names)
     assert all(new.startswith(old) for old, new in zip(names, result, strict=True))

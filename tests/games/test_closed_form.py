@@ -10,7 +10,7 @@ from topshap.games.closed_form import numbers, sum_inside
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9), st.integers(0, 99))
-def test_a_sum_is_the_same_alone_and_among_others(amounts, seed):
+def test_the_sum_of_a_coalition_does_not_depend_on_the_batch(amounts, seed):
     weights = np.array(amounts)
     rows = np.random.default_rng(seed).random((7, len(weights))) < 0.5
     together = sum_inside(rows, weights)

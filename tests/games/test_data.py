@@ -19,7 +19,7 @@ from topshap.games import DataGame
 X, Y = make_classification(120, n_features=5, n_informative=3, n_redundant=0, random_state=0)
 
 
-def test_the_value_of_points_is_the_score_of_a_model_trained_on_them():
+def test_the_value_of_a_coalition_is_the_score_of_a_model_trained_on_its_points():
     game = DataGame(KNeighborsClassifier(1), X[:6], Y[:6], X[6:], Y[6:])
     for coalition, value in zip(from_ids(np.arange(64), 6), game(from_ids(np.arange(64), 6)), strict=True):
         rows = np.flatnonzero(coalition)
@@ -32,7 +32,7 @@ def test_the_value_of_points_is_the_score_of_a_model_trained_on_them():
         assert value == pytest.approx(accuracy_score(Y[6:], predicted))
 
 
-def test_wrong_labels_are_worth_least():
+def test_points_with_wrong_labels_have_the_lowest_values():
     rng = np.random.default_rng(1)
     points = np.repeat([-2.0, 2.0], 4)[:, None] + rng.normal(size=(8, 1))
     labels = np.repeat([0, 1], 4)
@@ -44,7 +44,7 @@ def test_wrong_labels_are_worth_least():
     assert set(wrong) == set(range(8)) - set(top.players)
 
 
-def test_sources_of_points_may_be_players():
+def test_groups_of_points_may_be_players():
     game = DataGame(
         LinearRegression(),
         X[:9],
@@ -64,12 +64,12 @@ def test_too_few_points_for_a_model_is_an_error_or_a_constant():
     with pytest.raises(ValueError, match="Expected n_neighbors"):
         DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y)(few)
     assert DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X, Y, min_points=3)(few)[0] == (Y == 0).mean()
-    with pytest.raises(ParameterError, match=r"'X_test' .* of the same columns as X"):
+    with pytest.raises(ParameterError, match=r"'X_test' .* a table with the columns of X"):
         DataGame(KNeighborsClassifier(3), X[:6], [0, 1] * 3, X[:, :2], Y)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
-def test_any_kind_of_frame_gives_the_same_values(make):
+def test_every_kind_of_frame_gives_the_same_values(make):
     frame = make({f"column {j}": X[:, j] for j in range(5)})
     rows = np.random.default_rng(0).random((9, 8)) < 0.6
     expected = DataGame(GaussianNB(), X[:8], Y[:8], X[8:], Y[8:])(rows)

@@ -38,7 +38,7 @@ TRAIN, TEST = slice(0, None, 2), slice(1, None, 2)
     ],
     ids=lambda ensemble: type(ensemble).__name__,
 )
-def test_everybody_together_is_the_ensemble_of_classifiers(ensemble):
+def test_the_grand_coalition_has_the_score_of_the_ensemble_of_classifiers(ensemble):
     ensemble.fit(X[TRAIN], LABELS[TRAIN])
     n = len(ensemble.estimators_)
     accuracy = EnsembleGame(ensemble, X[TEST], LABELS[TEST])
@@ -57,7 +57,7 @@ def test_everybody_together_is_the_ensemble_of_classifiers(ensemble):
     ],
     ids=lambda ensemble: type(ensemble).__name__,
 )
-def test_everybody_together_is_the_ensemble_of_regressors(ensemble):
+def test_the_grand_coalition_has_the_score_of_the_ensemble_of_regressors(ensemble):
     ensemble.fit(XR[TRAIN], YR[TRAIN])
     game = EnsembleGame(ensemble, XR[TEST], YR[TEST])
     grand = np.ones((1, game.n_players), dtype=bool)
@@ -65,7 +65,7 @@ def test_everybody_together_is_the_ensemble_of_regressors(ensemble):
     assert game(~grand)[0] == pytest.approx(0.0)  # R^2 of the mean
 
 
-def test_a_set_of_members_predicts_their_average():
+def test_a_coalition_of_members_predicts_their_average():
     members = {
         "tree": DecisionTreeClassifier(max_depth=1),
         "bayes": GaussianNB(),
@@ -96,15 +96,18 @@ def test_members_that_have_not_seen_every_class_are_aligned():
     ("members", "message"),
     [
         ([], "at least one fitted model"),
-        (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "a forest, a bagging or an unweighted soft voting"),
+        (
+            GradientBoostingClassifier(n_estimators=2).fit(X, Y),
+            "a forest, a bagging ensemble, an unweighted soft voting",
+        ),
         (VotingClassifier([("bayes", GaussianNB())]).fit(X, Y), "unweighted soft voting"),
         (RandomForestClassifier(), "a fitted ensemble or a list of fitted models"),
         (None, "a fitted ensemble or a list of fitted models"),
         ([GaussianNB().fit(X, Y), LinearRegression().fit(X, Y)], "Got GaussianNB and LinearRegression"),
-        ([GaussianNB()], "fitted models that take X"),
+        ([GaussianNB()], "fitted models that can predict X"),
     ],
 )
-def test_wrong_members_are_refused(members, message):
+def test_invalid_members_are_refused(members, message):
     with pytest.raises(ParameterError, match=message):
         EnsembleGame(members, X, Y)
 

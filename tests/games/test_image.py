@@ -1,4 +1,4 @@
-"""ImageGame: what is scored is the image with some of its regions filled in."""
+"""ImageGame: the score of an image with some of its regions filled in."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_regions_outside_a_coalition_are_filled_in(fill):
     assert game(np.array([[False, True]]))[0] == pytest.approx(expected.mean())
 
 
-def test_regions_are_numbered_and_everything_is_the_image():
+def test_regions_are_numbered_and_the_grand_coalition_is_the_image():
     game = ImageGame(brightness, IMAGE, segments=HALVES)
     assert game.player_names == ("region 0", "region 1")
     np.testing.assert_array_equal(np.unique(game.segments), [0, 1])
@@ -64,7 +64,7 @@ def test_batches_are_bounded():
     assert values == pytest.approx([game.image_of(row).mean() for row in coalitions])
 
 
-def test_a_real_model_on_digits():
+def test_regions_of_a_linear_model_have_the_sums_of_their_pixels():
     digits = load_digits()
     model = LogisticRegression(max_iter=3000).fit(digits.data / 16.0, digits.target == 0)
     quarters = np.kron([[0, 1], [2, 3]], np.ones((4, 4), dtype=int))
@@ -90,10 +90,10 @@ def test_a_real_model_on_digits():
         ({"fill": "green"}, "'fill' .* 'mean', 'blur', a number"),
         ({"fill": [1, 2]}, "'fill' .* one number per channel"),
         ({"score": None}, "'score' .* a function"),
-        ({"groups": {"g": ["region 7"]}}, "'groups' .* regions that are there"),
+        ({"groups": {"g": ["region 7"]}}, "'groups' .* existing regions only"),
     ],
 )
-def test_wrong_use_says_what_to_do(options, message):
+def test_errors_say_what_to_do(options, message):
     with pytest.raises(ParameterError, match=message):
         ImageGame(**({"score": brightness, "image": IMAGE, "segments": HALVES} | options))
 

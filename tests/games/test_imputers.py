@@ -47,7 +47,7 @@ def test_conditional_weights_are_a_distribution_that_decreases_with_the_distance
         assert (np.diff(row[np.argsort(distance, kind="stable")]) <= 1e-12).all()
 
 
-def test_the_nearest_row_counts_however_far_it_is():
+def test_the_nearest_row_has_weight_at_any_distance():
     imputer = Imputer(as_table("rows", BACKGROUND), np.array([[1e8], [2e8], [3e8]]))
     assert imputer.weights(np.array([[True]])).tolist() == [[1.0, 0.0, 0.0]]
 

@@ -22,7 +22,7 @@ def test_a_coalition_has_the_value_at_its_id():
     assert game(np.zeros((0, 4), dtype=bool)).shape == (0,)
 
 
-def test_enumerating_the_game_gives_the_table_back():
+def test_enumerating_the_game_returns_the_table():
     np.testing.assert_array_equal(value_table(TableGame(VALUES)), VALUES)
 
 
@@ -32,7 +32,7 @@ def test_the_exact_values_are_computed_once():
     assert game.shapley_values() is game.shapley_values()
 
 
-def test_nobody_can_change_the_table():
+def test_the_table_is_copied_and_read_only():
     mine = VALUES.copy()
     game = TableGame(mine)
     mine[0] = 99.0
@@ -43,7 +43,7 @@ def test_nobody_can_change_the_table():
 
 
 @pytest.mark.parametrize("names", [None, ("a", "b", "ç", "d e")])
-def test_what_is_saved_is_loaded(tmp_path, names):
+def test_a_saved_game_is_loaded(tmp_path, names):
     for path in (tmp_path / "game.npz", str(tmp_path / "no-suffix")):
         TableGame(VALUES, names).save(path)
         loaded = TableGame.load(path)
@@ -62,11 +62,11 @@ def test_a_pickle_is_never_loaded(tmp_path):
     np.savez(tmp_path / "objects.npz", values=np.array([{}, {}], dtype=object))
     (tmp_path / "pickle.npz").write_bytes(pickle.dumps([0.0, 1.0]))
     for name in ("objects.npz", "pickle.npz"):
-        with pytest.raises(ParameterError, match=f"{name}', which cannot be read as one"):
+        with pytest.raises(ParameterError, match=f"{name}' instead, which cannot be read"):
             TableGame.load(tmp_path / name)
 
 
-def test_a_file_that_is_no_archive_is_refused(tmp_path):
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path):
     np.save(tmp_path / "array.npy", VALUES)
     (tmp_path / "empty.npz").write_bytes(b"")
     TableGame(VALUES).save(tmp_path / "cut.npz")
@@ -92,17 +92,17 @@ def test_an_array_that_declares_more_values_than_memory_holds_is_refused(tmp_pat
     header = str({"descr": "<f8", "fortran_order": False, "shape": (2**55,)}).encode().ljust(117) + b"\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("values.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-    with pytest.raises(ParameterError, match=r"declared.npz', which cannot be read as one"):
+    with pytest.raises(ParameterError, match=r"declared.npz' instead, which cannot be read"):
         TableGame.load(path)
 
 
-def test_an_archive_without_values_says_what_it_has(tmp_path):
+def test_the_error_about_an_archive_without_values_lists_its_content(tmp_path):
     np.savez(tmp_path / "other.npz", table=VALUES)
-    with pytest.raises(ParameterError, match=r"with the array 'values'.*with \['table'\] instead"):
+    with pytest.raises(ParameterError, match=r"with the array 'values'.* which contains \['table'\]"):
         TableGame.load(tmp_path / "other.npz")
 
 
-def test_a_table_that_is_none_is_refused():
+def test_an_invalid_table_is_refused():
     with pytest.raises(ParameterError, match="The 'values' parameter of TableGame must be"):
         TableGame([1.0, 2.0, 3.0])
     with pytest.raises(GameError, match=r"inf for \{0\}"):
@@ -116,6 +116,6 @@ def test_names_that_do_not_match_the_players_are_refused(names):
 
 
 @pytest.mark.parametrize("coalitions", [np.zeros((2, 3), bool), np.zeros(4, bool), np.zeros((2, 4), int)])
-def test_what_are_no_coalitions_is_refused(coalitions):
+def test_invalid_coalitions_are_refused(coalitions):
     with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 4\)"):
         TableGame(VALUES)(coalitions)

@@ -1,4 +1,4 @@
-"""Prediction: one number per row, whatever the model."""
+"""Prediction: one number per row for every kind of model."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_the_output_of_a_model_has_a_name(model, output, name):
     assert prediction(X[:5]).shape == (5,)
 
 
-def test_a_class_is_the_column_of_the_model():
+def test_the_output_of_a_class_is_its_column_of_the_model():
     model = LogisticRegression(max_iter=999).fit(X, NAMES)
     np.testing.assert_array_equal(prediction_of(model, "virginica")(X), model.predict_proba(X)[:, 2])
     svc = SVC().fit(X, NAMES)
@@ -59,12 +59,12 @@ def test_a_class_is_the_column_of_the_model():
         (LogisticRegression(max_iter=999).fit(X, NAMES), "rose", "one of the model's classes"),
         (SVC().fit(X[TWO], NAMES[TWO]), "rose", "one of the model's classes"),
         ("model", None, "'model_or_predict' parameter must be a fitted model or a function"),
-        (columns(2), "yes", "the position of an output, since the names of the outputs are not known"),
+        (columns(2), "yes", "the position of an output, since the outputs have no names"),
         (columns(2), -1, "the position of an output"),
         (columns(2), True, "the position of an output"),
     ],
 )
-def test_an_output_that_there_is_not_is_refused(model, output, message):
+def test_an_unknown_output_is_refused(model, output, message):
     with pytest.raises(ParameterError, match=message):
         prediction_of(model, output)
 
@@ -73,13 +73,13 @@ def test_an_output_that_there_is_not_is_refused(model, output, message):
     ("n", "output", "message"),
     [(3, None, "position of one of the 3 outputs"), (3, 3, "position of one of the 3"), (1, 1, "one output. Got 1")],
 )
-def test_an_output_is_checked_against_the_answer(n, output, message):
+def test_an_output_is_checked_against_the_prediction(n, output, message):
     with pytest.raises(ParameterError, match=message):
         Prediction(columns(n), output)(X[:2])
 
 
-def test_answers_must_be_numbers():
-    with pytest.raises(GameError, match="A model has to predict numbers"):
+def test_predictions_must_be_numbers():
+    with pytest.raises(GameError, match="The model must predict numbers"):
         Prediction(lambda rows: ["good"] * len(rows))(X[:2])
 
 
@@ -88,11 +88,11 @@ def test_a_column_of_numbers_is_one_number_per_row():
         assert Prediction(predict)(X[:3]).tolist() == X[:3, 0].tolist()
 
 
-def test_a_model_is_tried_before_anything_is_paid_for():
+def test_a_model_can_be_tested_before_a_run():
     table, rows = as_table("X", X), np.zeros((2, 4), dtype=np.intp)
-    with pytest.raises(ParameterError, match=r"one answer per row, 2 here. Got 3"):
+    with pytest.raises(ParameterError, match=r"one number per row, 2 here. Got 3"):
         Prediction(lambda rows: [1.0, 2.0, 3.0]).try_on(table, rows)
-    with pytest.raises(ParameterError, match="of a model that is fitted"):
+    with pytest.raises(ParameterError, match="a method of a fitted model"):
         Prediction(LinearRegression().predict).try_on(table, rows)
 
 
@@ -109,7 +109,7 @@ def test_a_tensor_becomes_an_array():
     assert as_array(Tensor()).tolist() == [1.0, 2.0]
 
 
-def test_a_game_takes_a_prediction_as_it_is():
+def test_a_game_takes_a_prediction_object():
     model = LogisticRegression(max_iter=999).fit(X, NAMES)
     prediction = prediction_of(model, "virginica")
     game = PredictionGame(prediction, X[0], X)
@@ -117,11 +117,13 @@ def test_a_game_takes_a_prediction_as_it_is():
     everybody = np.ones((1, 4), dtype=bool)
     np.testing.assert_array_equal(game(everybody), same(everybody))
     assert game.fingerprint == same.fingerprint
-    with pytest.raises(ParameterError, match="'output' parameter of PredictionGame must be None for a Prediction"):
+    with pytest.raises(
+        ParameterError, match="'output' parameter of PredictionGame must be None if 'predict' is a Prediction"
+    ):
         PredictionGame(prediction, X[0], X, output="setosa")
 
 
-def test_the_options_of_a_game_are_those_it_takes():
+def test_option_names_lists_the_options_of_a_game():
     options = {"imputer": "marginal", "groups": None, "always": None, "categorical": None, "feature_names": None}
     assert set(option_names()) == {*options, "batch_bytes"}
     PredictionGame(columns(1), X[0], X, **options, batch_bytes=1000)

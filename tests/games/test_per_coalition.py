@@ -17,7 +17,7 @@ def size(coalition):
     return int(coalition.sum())
 
 
-def test_every_coalition_is_asked_for_once_and_in_order():
+def test_every_coalition_is_evaluated_once_and_in_order():
     seen = []
     game = per_coalition(lambda coalition: seen.append(coalition.tolist()) or len(seen))
     assert game(ROWS).tolist() == [1.0, 2.0, 3.0]
@@ -36,7 +36,7 @@ def test_the_number_of_players_may_come_from_the_names():
     assert per_coalition(size).n_players is None
 
 
-def test_a_function_may_change_what_it_is_given():
+def test_a_function_may_modify_the_coalition_it_gets():
     def greedy(coalition):
         coalition[:] = True
         return coalition.sum()
@@ -46,26 +46,26 @@ def test_a_function_may_change_what_it_is_given():
     np.testing.assert_array_equal(rows, ROWS)
 
 
-def test_it_can_be_pickled_if_the_function_can():
+def test_the_game_can_be_pickled_if_the_function_can():
     game = per_coalition(pickle.loads, 3, ["a", "b", "c"])
     assert pickle.loads(pickle.dumps(game)) == game
 
 
 @pytest.mark.parametrize("one", [1, True, np.True_, 1.0, np.float32(1), Fraction(1), np.array(1), np.array([[1.0]])])
-def test_a_number_may_come_in_any_form(one):
+def test_any_numeric_type_becomes_a_float(one):
     values = per_coalition(lambda _: one)(ROWS)
     assert values.dtype == np.float64
     assert values.tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("answer", [None, "1", np.array(["1"]), [1.0], np.ones(2), np.array([]), 1j])
-def test_what_is_no_number_is_refused_by_the_name_of_the_coalition(answer):
+def test_the_error_about_a_value_that_is_not_a_number_names_the_coalition(answer):
     game = per_coalition(lambda _: answer, player_names=["a", "b", "c"])
-    with pytest.raises(GameError, match=r"must return one number. For the coalition \{a, c\} it returned"):
+    with pytest.raises(GameError, match=r"must return one number. Got .* for the coalition \{a, c\}"):
         game(ROWS)
 
 
-def test_errors_of_the_function_come_through():
+def test_errors_of_the_function_are_raised():
     with pytest.raises(ZeroDivisionError):
         per_coalition(lambda coalition: 1 / int(coalition.sum() - 2))(ROWS)
 
@@ -81,7 +81,7 @@ def test_errors_of_the_function_come_through():
         ("player_names", (size, None, ["a", "a"])),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(name, arguments):
+def test_invalid_parameters_are_refused(name, arguments):
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of per_coalition must be"):
         per_coalition(*arguments)
 

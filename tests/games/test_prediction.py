@@ -1,4 +1,4 @@
-"""PredictionGame: every value equals a plain loop's, whatever the kind of table, and wrong use says what to do."""
+"""PredictionGame: values equal those of a plain loop for every kind of table, and errors say what to do."""
 
 import pickle
 
@@ -52,7 +52,7 @@ def test_values_equal_a_plain_loop(imputer):
     np.testing.assert_allclose(game(everybody(4)), expected, atol=1e-9)
 
 
-def test_a_baseline_is_taken_as_it_is():
+def test_a_baseline_replaces_absent_features_by_its_single_row():
     game = PredictionGame(nonlinear, [1.0, 2.0, 3.0, 4.0], [[0.0, 1.0, 0.0, 1.0]], imputer="baseline")
     assert game(np.zeros((1, 4), dtype=bool)) == nonlinear(np.array([[0.0, 1.0, 0.0, 1.0]]))
     with pytest.raises(ParameterError, match=r"'background' .* must be a single row .* Got 2 rows"):
@@ -81,7 +81,7 @@ def polars_mixed():
 
 @pytest.mark.parametrize("make", [pandas_mixed, polars_mixed])
 @pytest.mark.parametrize("imputer", ["mean-mode", "marginal", "conditional"])
-def test_a_model_gets_the_columns_and_dtypes_that_it_knows(make, imputer):
+def test_a_model_gets_the_columns_and_dtypes_of_the_background(make, imputer):
     background = make()
     seen = []
 
@@ -133,7 +133,7 @@ def test_x_may_have_any_form_and_named_values_any_order(form):
     assert game.player_names == ("a", "b", "c")
 
 
-def test_rows_that_are_the_same_are_predicted_once_and_batches_are_bounded():
+def test_equal_rows_are_predicted_once_and_batches_are_bounded():
     calls = []
 
     def predict(rows):
@@ -161,7 +161,7 @@ def test_values_do_not_depend_on_the_batch_size(batch_bytes, seed):
     np.testing.assert_array_equal(small(coalitions), large(coalitions))
 
 
-def test_groups_come_and_go_together_and_some_columns_always_stay():
+def test_columns_of_a_group_are_replaced_together_and_some_columns_never():
     background, x = RNG.normal(size=(5, 4)), RNG.normal(size=4)
     whole = PredictionGame(nonlinear, x, background)
     game = PredictionGame(nonlinear, x, background, groups={"pair": [1, 3]}, always=[0])
@@ -170,7 +170,7 @@ def test_groups_come_and_go_together_and_some_columns_always_stay():
     np.testing.assert_array_equal(game(everybody(2)), expected)
 
 
-def test_named_groups_and_categories():
+def test_groups_and_categories_are_given_by_name():
     background = pd.DataFrame({"a": [1, 1, 2], "red": [0, 1, 0], "blue": [1, 0, 1], "b": [1.0, 2.0, 3.0]})
     game = PredictionGame(
         lambda frame: frame["a"] * 10.0 + frame["red"],
@@ -180,10 +180,10 @@ def test_named_groups_and_categories():
         categorical=["a"],
     )
     assert game.player_names == ("a", "colour", "b")
-    assert game(np.zeros((1, 3), dtype=bool))[0] == 10.0  # the most frequent a, and red by its rounded mean
+    assert game(np.zeros((1, 3), dtype=bool))[0] == 10.0  # the most frequent value of a, and the rounded mean of red
 
 
-def test_classes_are_picked_by_name_or_position():
+def test_classes_are_selected_by_name_or_position():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
     model = LogisticRegression(max_iter=1000).fit(X, names[y])
@@ -200,11 +200,11 @@ def test_classes_are_picked_by_name_or_position():
         PredictionGame(model.predict_proba, X[0], X)
     with pytest.raises(ParameterError, match=r"one of the model's classes.* Got 3"):
         PredictionGame(model.predict_proba, X[0], X, output=3)
-    with pytest.raises(GameError, match="use its predict_proba"):
+    with pytest.raises(GameError, match="use predict_proba"):
         PredictionGame(model.predict, X[0], X)
 
 
-def test_classes_that_are_numbers_are_taken_by_their_name():
+def test_classes_that_are_numbers_are_selected_by_name():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y + 1)
     value = PredictionGame(model.predict_proba, X[0], X, output=1)(np.ones((1, 4), dtype=bool))
@@ -218,34 +218,34 @@ def frame_of_two():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"x": {"a": 1.0}}, "'x' .* must be one row with the same columns as the background. Got one without .*'b'"),
-        ({"x": {"a": 1.0, "b": "u", "c": 2}}, "Got one with .*'c'"),
-        ({"x": frame_of_two()}, "same columns as the background. Got another number of rows"),
+        ({"x": {"a": 1.0}}, "'x' .* must be one row with the same columns as the background. Got a row without .*'b'"),
+        ({"x": {"a": 1.0, "b": "u", "c": 2}}, "Got a row with .*'c'"),
+        ({"x": frame_of_two()}, "same columns as the background. Got 2 rows"),
         ({"x": [1.0, "u", 3.0]}, "one row with the 2 columns of the background. Got an array of shape"),
-        ({"x": {"a": 1.0, "b": "w"}}, "made of known categories, and column 'b' has .*'u', 'v'.* Got 'w'"),
+        ({"x": {"a": 1.0, "b": "w"}}, "a row of known categories; those of column 'b' are .*'u', 'v'.* Got 'w'"),
         ({"x": {"a": "high", "b": "u"}}, "column 'a' has float64. Got 'high'"),
         ({"background": frame_of_two().iloc[:0]}, "'background' .* at least one row"),
         ({"background": [1.0, 2.0]}, "'background' .* must be a table"),
         ({"imputer": "median"}, "'imputer' .* must be 'mean-mode', 'baseline', 'marginal' or 'conditional'"),
-        ({"groups": {"g": ["a", "z"]}}, r"'groups' .* columns that are there \('a', 'b'\). Got 'z'"),
-        ({"groups": {"g": ["a"], "h": ["a", "b"]}}, "each column is in one group, and 'a' is in two"),
-        ({"groups": {"g": []}}, "without empty groups, and 'g' is one"),
+        ({"groups": {"g": ["a", "z"]}}, r"'groups' .* existing columns only \('a', 'b'\). Got 'z'"),
+        ({"groups": {"g": ["a"], "h": ["a", "b"]}}, "disjoint groups; 'a' is in two"),
+        ({"groups": {"g": []}}, "without empty groups; 'g' is empty"),
         ({"groups": ["a"]}, "'groups' .* must be a dict"),
-        ({"groups": {"b": ["a"]}}, "'b' occurs more than once"),
-        ({"always": ["a", "b"]}, "'always' .* at least one player is left"),
-        ({"groups": {"g": ["a", "b"]}, "always": ["a"]}, "the group 'g' that this column is in"),
-        ({"always": ["z"]}, "'always' .* columns that are there"),
-        ({"categorical": ["z"]}, "'categorical' .* columns that are there"),
-        ({"output": "yes"}, "'output' .* position of an output, since the names"),
+        ({"groups": {"b": ["a"]}}, "'b' is repeated"),
+        ({"always": ["a", "b"]}, "'always' .* must leave at least one player"),
+        ({"groups": {"g": ["a", "b"]}, "always": ["a"]}, "the whole group 'g', which this column"),
+        ({"always": ["z"]}, "'always' .* existing columns only"),
+        ({"categorical": ["z"]}, "'categorical' .* existing columns only"),
+        ({"output": "yes"}, "'output' .* position of an output, since the outputs"),
         ({"output": 2}, "'output' .* must be None for a model with one output. Got 2"),
         ({"batch_bytes": 0}, "'batch_bytes' .* int of at least 1"),
         ({"predict": 3}, "'predict' .* function from rows to numbers.*Explainer takes a model"),
         ({"predict": lambda frame: 1 / 0}, "function that takes rows like x. It raised ZeroDivisionError"),
-        ({"predict": lambda frame: [1.0]}, "one answer per row, 2 here. Got 1"),
-        ({"predict": RandomForestClassifier().predict}, "of a model that is fitted: call its fit first"),
+        ({"predict": lambda frame: [1.0]}, "one number per row, 2 here. Got 1"),
+        ({"predict": RandomForestClassifier().predict}, "a method of a fitted model: call fit first"),
     ],
 )
-def test_wrong_use_says_what_to_do(options, message):
+def test_errors_say_what_to_do(options, message):
     background = options.pop("background", frame_of_two())
     predict = options.pop("predict", lambda frame: frame["a"])
     x = options.pop("x", {"a": 1.0, "b": "u"})

@@ -171,7 +171,7 @@ def is_older(package, recorded_with):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_fingerprint_is_the_recorded_one(name):
+def test_a_fingerprint_equals_the_recorded_one(name):
     if "pandas" in name and is_older(pd, (3, 0)):
         pytest.skip("recorded with pandas 3; categories have another dtype in earlier versions")
     if name in ("ensemble-default-score", "ensemble-classifiers") and is_older(sklearn, (1, 9)):

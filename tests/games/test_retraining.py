@@ -37,7 +37,7 @@ def test_values_equal_cross_validation_by_hand():
         assert value == pytest.approx(score - constant, abs=1e-12)
 
 
-def test_any_scorer_and_a_test_set_of_ones_own():
+def test_a_scorer_and_a_test_set_may_be_given():
     X_train, X_test, y_train, y_test = train_test_split(X, Y, random_state=0)
     game = RetrainingGame(GaussianNB(), X_train, y_train, test=(X_test, y_test), scoring="neg_log_loss")
     probabilities = GaussianNB().fit(X_train, y_train).predict_proba(X_test)
@@ -53,13 +53,13 @@ def arrow_table(data):
 @pytest.mark.parametrize(
     "make", [np.asarray, pd.DataFrame, pl.DataFrame, arrow_table, sparse.csr_matrix, sparse.csc_array]
 )
-def test_any_kind_of_table_gives_the_same_values(make):
+def test_every_kind_of_table_gives_the_same_values(make):
     table = make(X)
     game = RetrainingGame(LogisticRegression(), table, Y, cv=2)
     assert game(EVERYBODY[::3]) == pytest.approx(RetrainingGame(LogisticRegression(), X, Y, cv=2)(EVERYBODY[::3]))
 
 
-def test_estimators_get_frames_as_frames():
+def test_estimators_get_the_columns_of_the_coalition_as_a_frame():
     seen = []
 
     class Watching(GaussianNB):
@@ -88,7 +88,7 @@ def test_estimators_get_the_users_kind_of_frame(make):
         assert getattr(each, "column_names", each.columns) == ["a", "c"]
 
 
-def test_groups_and_columns_that_are_always_there():
+def test_groups_of_columns_are_players_and_some_columns_are_always_included():
     whole = RetrainingGame(GaussianNB(), X, Y, cv=2)
     game = RetrainingGame(GaussianNB(), X, Y, cv=2, groups={"pair": [1, 2]}, always=[0], feature_names=NAMES)
     assert game.player_names == ("pair", "d", "e")
@@ -96,7 +96,7 @@ def test_groups_and_columns_that_are_always_there():
     np.testing.assert_array_equal(rows, whole(np.array([[1, 0, 0, 0, 0], [1, 1, 1, 0, 1]], dtype=bool)))
 
 
-def test_the_number_of_jobs_does_not_matter():
+def test_values_do_not_depend_on_the_number_of_jobs():
     alone = RetrainingGame(RandomForestClassifier(3), X, Y, cv=2)
     several = topshap.Oracle(alone, n_jobs=2)
     np.testing.assert_array_equal(alone(EVERYBODY[:8]), several(EVERYBODY[:8]))
@@ -107,7 +107,7 @@ def test_the_number_of_jobs_does_not_matter():
         np.testing.assert_array_equal(bayes(EVERYBODY[:8]), expected)
 
 
-def test_a_coalition_has_the_same_value_every_time_unless_asked_otherwise():
+def test_a_coalition_has_the_same_value_every_time_by_default():
     game = RetrainingGame(RandomForestClassifier(3), X, Y, cv=0.3)
     assert game.deterministic
     np.testing.assert_array_equal(game(EVERYBODY[5:9]), game(EVERYBODY[5:9]))
@@ -118,7 +118,7 @@ def test_a_coalition_has_the_same_value_every_time_unless_asked_otherwise():
     assert not RetrainingGame(moving, X, Y, cv=2).deterministic
 
 
-def test_a_seed_of_the_estimators_own_is_kept():
+def test_the_seed_of_the_estimator_is_kept():
     own = RetrainingGame(RandomForestClassifier(3, random_state=7), X, Y, cv=2, random_state=0)
     other = RetrainingGame(RandomForestClassifier(3, random_state=7), X, Y, cv=2, random_state=1)
     np.testing.assert_array_equal(own(EVERYBODY[20:]), other(EVERYBODY[20:]))
@@ -166,25 +166,25 @@ def test_the_papers_setting_takes_text_and_missing_values():
         ({"estimator": OneClassSVM(), "scoring": lambda m, X, y: 0.0}, "'estimator' .* a classifier or a regressor"),
         ({"y": Y[:-1]}, "'y' .* one target for each of the 120 rows. Got an array of shape"),
         ({"X": X[:, 0]}, "'X' .* must be a table"),
-        ({"scoring": "beauty"}, "'scoring' .* a name of scikit-learn's scorers"),
+        ({"scoring": "beauty"}, "'scoring' .* the name of a scikit-learn scorer"),
         ({"cv": 1}, "'cv' .* int of at least 2"),
         ({"cv": 1.5}, "'cv' .* number between 0 and 1"),
-        ({"cv": "many"}, "'cv' .* an int, a share of the rows, a splitter"),
-        ({"cv": 3, "test": (X, Y)}, "'cv' .* None where 'test' says"),
+        ({"cv": "many"}, "'cv' .* an int, a fraction of the rows, a splitter"),
+        ({"cv": 3, "test": (X, Y)}, "'cv' .* None if 'test' is given"),
         ({"test": X}, "'test' .* a pair"),
-        ({"test": (X[:, :2], Y)}, "'test' .* of the same columns as X"),
+        ({"test": (X[:, :2], Y)}, "'test' .* a table with the columns of X"),
         ({"test": (X, Y[:3])}, "'test' .* one target for each"),
         ({"feature_names": ["a"]}, "'player_names' .* one name for each of the 5"),
         ({"random_state": "seed"}, "'random_state' .* int of at least 0"),
     ],
 )
-def test_wrong_use_says_what_to_do(options, message):
+def test_errors_say_what_to_do(options, message):
     arguments = {"estimator": GaussianNB(), "X": X, "y": Y} | options
     with pytest.raises(ParameterError, match=message):
         RetrainingGame(**arguments)
 
 
-def test_a_fit_that_fails_names_the_features():
+def test_the_error_of_a_failing_fit_names_the_features():
     class Picky(GaussianNB):
         def fit(self, X, y):
             if X.shape[1] == 2:
@@ -194,7 +194,7 @@ def test_a_fit_that_fails_names_the_features():
     game = RetrainingGame(Picky(), X, Y, cv=2, feature_names=NAMES)
     with pytest.raises(ValueError, match="not two") as raised:
         game(np.array([[False, True, False, False, True]]))
-    assert raised.value.__notes__ == ["This happened in the score of a model with {b, e}."]
+    assert raised.value.__notes__ == ["The error occurred while scoring a model with {b, e}."]
 
 
 def test_the_game_can_be_pickled():

@@ -29,7 +29,7 @@ def test_every_unset_random_state_gets_the_seed():
         (RandomForestClassifier(random_state=np.random.RandomState(3)), 7, False),
     ],
 )
-def test_a_game_knows_whether_its_values_are_the_same_every_time(estimator, seed, deterministic):
+def test_an_estimator_is_deterministic_unless_its_random_state_is_unset_or_a_generator(estimator, seed, deterministic):
     assert seeded(estimator, seed)[1] is deterministic
 
 
@@ -55,7 +55,7 @@ def test_a_scorer_is_a_name_a_function_or_the_estimators_own():
     assert check_scorer(fitted, score) is score
     assert check_scorer(fitted, None)(fitted, [[0.0], [1.0]], [0.0, 1.0]) == pytest.approx(1.0)
     assert check_scorer(fitted, "neg_mean_squared_error")(fitted, [[0.0]], [2.0]) == pytest.approx(-4.0)
-    with pytest.raises(ParameterError, match="'scoring' parameter must be a name of scikit-learn's scorers"):
+    with pytest.raises(ParameterError, match="'scoring' parameter must be the name of a scikit-learn scorer"):
         check_scorer(fitted, "beauty")
 
 

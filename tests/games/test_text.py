@@ -1,4 +1,4 @@
-"""TextGame: what is scored is the text with only some of its pieces."""
+"""TextGame: the score of a text with only some of its pieces."""
 
 import asyncio
 import pickle
@@ -25,25 +25,25 @@ def texts_of(game, rows):
 
 
 @given(st.text(min_size=1).filter(str.strip), st.sampled_from(["word", "sentence", "document"]))
-def test_with_all_pieces_the_text_is_whole(text, unit):
+def test_the_grand_coalition_is_the_whole_text(text, unit):
     game = TextGame(length, text, unit=unit)
     assert game.text_of(np.ones(game.n_players, dtype=bool)) == text.strip()
     assert game.text_of(np.zeros(game.n_players, dtype=bool)) == ""
 
 
-def test_words_take_what_follows_them_along():
+def test_words_keep_the_white_space_after_them():
     game = TextGame(length, "to be,\n or  not")
     assert game.player_names == ("to", "be,", "or", "not")
     rows = [[1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]]
     assert texts_of(game, rows) == ["to be,", "to not", "be,\n or", "or"]
 
 
-def test_masked_words_leave_their_place():
+def test_absent_words_are_replaced_by_the_mask():
     game = TextGame(length, "to be or not", mask="[MASK]")
     assert texts_of(game, [[1, 0, 0, 1], [0, 0, 0, 0]]) == ["to [MASK] [MASK] not", "[MASK] [MASK] [MASK] [MASK]"]
 
 
-def test_sentences_and_documents():
+def test_a_text_is_split_into_sentences_or_documents():
     text = "It rained. We stayed in! Why?\nNo idea.\n\nThe end"
     assert TextGame(length, text, unit="sentence").pieces == [
         "It rained.",
@@ -55,7 +55,7 @@ def test_sentences_and_documents():
     assert TextGame(length, text, unit="document").pieces == ["It rained. We stayed in! Why?\nNo idea.", "The end"]
 
 
-def test_documents_of_a_prompt():
+def test_documents_of_a_prompt_are_players():
     documents = ["Paris is in France.", "Bananas are yellow.", "Question: where is Paris?"]
     game = TextGame(length, documents, separator="\n", always=[2])
     assert game.player_names == ("Paris is in France.", "Bananas are yellow.")
@@ -64,13 +64,13 @@ def test_documents_of_a_prompt():
     assert grouped.player_names == ("context", "Question: where is Paris?")
 
 
-def test_long_pieces_are_known_by_their_whole_text():
+def test_long_pieces_are_found_by_their_whole_text():
     long = "a question that is much longer than any name of a player would be"
     assert TextGame(length, ["short", long, long], always=[long]).player_names[0] == "short"
     assert TextGame(length, ["short", long, long], always=[long]).n_players == 2
 
 
-def test_long_pieces_have_short_names_that_differ():
+def test_long_pieces_have_short_unique_names():
     names = TextGame(length, ["word " * 30, "word " * 31]).player_names
     assert all(len(name) <= 44 for name in names)
     assert len(set(names)) == 2
@@ -89,7 +89,7 @@ def test_equal_texts_are_scored_once_and_batches_are_bounded():
     assert batches == [["so good", "so so good"], ["good"]]
 
 
-def test_a_real_model_on_words():
+def test_the_decisive_word_of_a_classifier_is_found():
     good = ["a great film", "great fun", "truly great acting", "what a great cast"]
     bad = ["a boring film", "boring and long", "truly boring acting", "what a boring cast"]
     model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=100)).fit(good + bad, [1] * 4 + [0] * 4)
@@ -117,8 +117,8 @@ def test_an_asynchronous_score_is_awaited(score):
     assert asyncio.run(_await(game(coalitions))).tolist() == [6.0, 2.0]
 
 
-def test_an_asynchronous_score_is_what_aidentify_is_for():
-    """The same answer as with the score as a plain function, for any number of calls under way."""
+def test_aidentify_runs_a_game_with_an_asynchronous_score():
+    """The result is that of the score as a plain function, for any number of concurrent calls."""
     words = "one three eleven a"
     plain = topshap.identify(TextGame(length, words), k=2, random_state=0)
     for concurrency in (1, 5):
@@ -132,7 +132,7 @@ async def _await(values):
     return await values
 
 
-def test_a_dict_has_the_names_and_the_texts():
+def test_a_dict_gives_the_names_and_the_texts():
     texts = {"doc a": "Paris is in France.", "doc b": "Bananas are yellow.", "question": "Where is Paris?"}
     game = TextGame(length, texts, separator="\n", always=["question"])
     assert game.player_names == ("doc a", "doc b")
@@ -141,7 +141,9 @@ def test_a_dict_has_the_names_and_the_texts():
     assert TextGame(length, texts, always=["Where is Paris?"]).player_names == ("doc a", "doc b")
     assert TextGame(length, texts, groups={"context": ["doc a", "doc b"]}).player_names == ("context", "question")
     for wrong in ({}, {"doc a": 3}):
-        with pytest.raises(ParameterError, match="'text' parameter of TextGame must be a text, a list of texts, or a"):
+        with pytest.raises(
+            ParameterError, match="'text' parameter of TextGame must be a str, a non-empty list of str, or a"
+        ):
             TextGame(length, wrong)
 
 
@@ -155,7 +157,7 @@ def test_a_dict_has_the_names_and_the_texts():
     ],  # two workers: one text each, then more
     ids=str,
 )
-def test_a_score_of_all_texts_together_is_refused_at_the_first_answer(options, calls_made, tmp_path):
+def test_a_single_score_for_all_texts_is_refused_after_the_first_call(options, calls_made, tmp_path):
     calls = tmp_path / "calls"
 
     def score(texts):
@@ -169,7 +171,7 @@ def test_a_score_of_all_texts_together_is_refused_at_the_first_answer(options, c
     assert len(calls.read_text()) == calls_made
 
 
-def test_an_asynchronous_score_of_all_texts_together_is_refused_at_the_first_answer():
+def test_a_single_asynchronous_score_for_all_texts_is_refused_after_the_first_call():
     calls = []
 
     async def score(texts):
@@ -182,7 +184,7 @@ def test_an_asynchronous_score_of_all_texts_together_is_refused_at_the_first_ans
     assert len(calls) == 1
 
 
-def test_no_further_batch_is_scored_after_an_answer_of_the_wrong_shape():
+def test_no_further_batch_is_scored_after_scores_of_the_wrong_shape():
     calls = []
 
     def score(texts):
@@ -195,7 +197,7 @@ def test_no_further_batch_is_scored_after_an_answer_of_the_wrong_shape():
     assert len(calls) == 1
 
 
-def test_scores_that_do_not_fit_are_refused():
+def test_invalid_scores_are_refused():
     for score in (lambda texts: [1.0], lambda texts: ["good"] * len(texts)):
         with pytest.raises(GameError, match=r"one number per text, 2 here. Got"):
             TextGame(score, "to be")(np.array([[True, False], [False, True]]))
@@ -205,15 +207,15 @@ def test_scores_that_do_not_fit_are_refused():
     ("options", "message"),
     [
         ({"text": "  "}, "'text' .* at least one word"),
-        ({"text": []}, "'text' .* a text, a list of texts, or a dict"),
-        ({"text": [1, 2]}, "'text' .* a text, a list of texts, or a dict"),
+        ({"text": []}, "'text' .* a str, a non-empty list of str, or a dict"),
+        ({"text": [1, 2]}, "'text' .* a str, a non-empty list of str, or a dict"),
         ({"unit": "letter"}, "'unit' .* 'word', 'sentence' or 'document'"),
-        ({"mask": 3}, "'mask' .* a text"),
+        ({"mask": 3}, "'mask' .* a str"),
         ({"score": "good"}, "'score' .* a function from a list of texts"),
         ({"batch_size": 0}, "'batch_size' .* int of at least 1"),
     ],
 )
-def test_wrong_use_says_what_to_do(options, message):
+def test_errors_say_what_to_do(options, message):
     with pytest.raises(ParameterError, match=message):
         TextGame(**({"score": length, "text": "to be"} | options))
 

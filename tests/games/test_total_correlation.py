@@ -14,7 +14,7 @@ from topshap.core.errors import ParameterError
 from topshap.games import UnsupervisedGame
 
 
-def test_total_correlation_of_gaussians_is_in_closed_form():
+def test_the_total_correlation_of_gaussians_equals_the_closed_form():
     rng = np.random.default_rng(0)
     covariance = np.array([[1.0, 0.8, 0.3], [0.8, 2.0, 0.1], [0.3, 0.1, 0.5]])
     data = rng.multivariate_normal(np.zeros(3), covariance, size=300)
@@ -25,7 +25,7 @@ def test_total_correlation_of_gaussians_is_in_closed_form():
         assert value == pytest.approx(-0.5 * np.log(np.linalg.det(part)) if coalition.any() else 0.0, abs=1e-12)
 
 
-def test_total_correlation_of_categories_is_counted():
+def test_the_total_correlation_of_categories_equals_the_one_from_counts():
     rng = np.random.default_rng(0)
     a = rng.choice(["x", "y", "z"], size=400)
     frame = pd.DataFrame({"a": a, "copy": a, "other": rng.integers(0, 2, size=400)})
@@ -39,7 +39,7 @@ def test_total_correlation_of_categories_is_counted():
 
 
 @given(st.sampled_from(["gaussian", "discrete"]), st.integers(0, 50))
-def test_more_columns_never_say_less(method, seed):
+def test_the_total_correlation_never_decreases_with_more_columns(method, seed):
     rng = np.random.default_rng(seed)
     game = UnsupervisedGame(rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4)), method=method, bins=3)
     table = game(from_ids(np.arange(16), 4))
@@ -48,9 +48,9 @@ def test_more_columns_never_say_less(method, seed):
             assert table[coalition | 1 << player] >= table[coalition] - 1e-9
 
 
-def test_what_has_no_correlations_is_refused():
+def test_constant_columns_and_invalid_parameters_are_refused():
     data = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(ParameterError, match="Got the column 1: drop it"):
+    with pytest.raises(ParameterError, match="Drop or impute the column 1"):
         UnsupervisedGame(np.stack([data[:, 0], np.ones(20)], axis=1))
     with pytest.raises(ParameterError, match=r"'shrinkage' .* must be larger"):
         UnsupervisedGame(data[:, [0, 0]], shrinkage=0.0)
@@ -61,7 +61,7 @@ def test_what_has_no_correlations_is_refused():
 
 
 def test_a_sparse_matrix_is_refused():
-    with pytest.raises(ParameterError, match="'X' parameter of UnsupervisedGame must be dense"):
+    with pytest.raises(ParameterError, match="'X' parameter of UnsupervisedGame must be a dense array"):
         UnsupervisedGame(sparse.csr_matrix(np.eye(3)))
 
 

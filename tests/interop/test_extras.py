@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -24,7 +25,7 @@ TOP = topshap.identify(GAME, k=2, budget=60, algorithm="cmcs", random_state=0)
         ("skimage", lambda: topshap.games.ImageGame(len, [[1.0]], segments=3), "image"),
     ],
 )
-def test_a_missing_library_is_named_with_its_extra(library, use, extra, monkeypatch):
+def test_the_error_about_a_missing_library_names_its_extra(library, use, extra, monkeypatch):
     for name in list(sys.modules):
         if name.startswith((f"{library}.", "topshap.selector", "topshap.interop.")):
             monkeypatch.delitem(sys.modules, name)
@@ -40,8 +41,45 @@ def test_importing_topshap_imports_no_extra():
     assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "tqdm", "matplotlib"} & set(run.stdout.split())
 
 
-def test_importing_topshap_waits_for_no_part_of_scipy():
+def test_importing_topshap_does_not_import_the_slow_parts_of_scipy():
     code = "import sys, topshap; print(*{name for name in sys.modules if name.startswith('scipy.')})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.special"} & set(run.stdout.split())
     assert "algorithms" in dir(topshap)
+
+
+def test_identify_and_aidentify_run_in_the_plain_install():
+    code = textwrap.dedent(
+        """
+        import asyncio, sys
+        OPTIONAL = {"tenacity", "joblib", "cloudpickle", "tqdm", "rich", "pandas", "narwhals", "sklearn"}
+
+        class NotInstalled:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] in OPTIONAL:
+                    raise ModuleNotFoundError(name, name=name)
+
+        sys.meta_path.insert(0, NotInstalled())
+        import topshap
+
+        attempts = []
+
+        def worth(coalition):
+            attempts.append(1)
+            if len(attempts) == 5:
+                raise ConnectionError("try again")
+            return float(coalition[:3].sum())
+
+        async def aworth(coalition):
+            return worth(coalition)
+
+        options = {"k": 3, "budget": 60, "random_state": 0}
+        game = topshap.games.per_coalition(worth, n_players=8)
+        print(sorted(topshap.identify(topshap.Oracle(game, backoff=0.0), **options).players.tolist()))
+        attempts.clear()
+        game = topshap.games.per_coalition(aworth, n_players=8)
+        print(sorted(asyncio.run(topshap.aidentify(topshap.Oracle(game, backoff=0.0), **options)).players.tolist()))
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["[0, 1, 2]", "[0, 1, 2]"]

@@ -1,4 +1,4 @@
-"""Exact values of games on models equal those of shap's and shapiq's own exact computers."""
+"""Exact values of games on models equal those of the exact explainers of shap and shapiq."""
 
 import warnings
 
@@ -37,7 +37,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_values_equal_shaps_interventional_tree_explainer(name):
     shap = pytest.importorskip("shap", reason="shap is in the extra 'shap'")
-    # Trees compare in single precision and shap in double: with whole numbers both see the same.
+    # Trees compare in single precision and shap in double precision: whole numbers are exact in both.
     rows = (1000.0 * X).round()
     model, background = MODELS[name]().fit(rows, Y), rows.iloc[:40]
     with warnings.catch_warnings():
@@ -50,7 +50,7 @@ def test_values_equal_shaps_interventional_tree_explainer(name):
         np.testing.assert_allclose(shapley_values(game) / scale, theirs / scale, atol=1e-6)
 
 
-def test_probabilities_equal_shaps_too():
+def test_probabilities_equal_those_of_shap():
     shap = pytest.importorskip("shap", reason="shap is in the extra 'shap'")
     wine, kind = load_wine(return_X_y=True, as_frame=True)
     wine = (100.0 * wine.iloc[:, :9]).round()
@@ -112,7 +112,7 @@ def test_values_equal_those_of_shapiqs_own_game():
     np.testing.assert_allclose(TableGame(values).shapley_values(), [exact[(i,)] for i in range(10)], atol=1e-6)
 
 
-def test_a_frame_of_categories_goes_to_lightgbm_as_it_is():
+def test_lightgbm_gets_a_frame_with_its_categories():
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is in the dependency group 'peers'")
     rng = np.random.default_rng(0)
     kind = pd.Categorical(rng.choice(["u", "v", "w"], 200))

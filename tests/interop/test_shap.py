@@ -11,7 +11,7 @@ from topshap.interop.shap import adding_up
 
 
 @given(k=st.integers(1, 8), seed=st.integers(0, 20))
-def test_values_for_plots_add_up_and_leave_the_top_alone(estimated, k, seed):
+def test_values_for_plots_add_up_and_keep_the_top_k(estimated, k, seed):
     top = estimated(k=k, random_state=seed)
     values = adding_up(top)
     assert values.sum() == pytest.approx(top.grand - top.empty)
@@ -19,7 +19,7 @@ def test_values_for_plots_add_up_and_leave_the_top_alone(estimated, k, seed):
         np.testing.assert_array_equal(values[top.players], top.estimates[top.players])
 
 
-def test_shap_plots_end_where_they_should(estimated):
+def test_a_waterfall_plot_of_shap_ends_at_the_grand_value(estimated):
     shap = pytest.importorskip("shap")
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
@@ -40,7 +40,7 @@ def test_shap_plots_end_where_they_should(estimated):
         top.to_shap(data=[1, 2])
 
 
-def test_many_explanations_make_a_beeswarm():
+def test_explanations_of_many_rows_make_a_beeswarm():
     shap = pytest.importorskip("shap")
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

@@ -1,4 +1,4 @@
-"""shapiq: results, games both ways, and its interface for topshap's algorithms."""
+"""shapiq: conversion of results and games, and topshap's algorithms as approximators."""
 
 import re
 import threading
@@ -16,7 +16,7 @@ shapiq = pytest.importorskip("shapiq")
 from topshap.interop import from_shapiq, to_shapiq  # noqa: E402 - after the check above
 
 
-def test_a_result_is_shapiqs_interaction_values(estimated, game):
+def test_a_result_becomes_interaction_values_of_shapiq(estimated, game):
     exact = estimated(budget=256)
     values = exact.to_shapiq()
     assert (values.index, values.n_players, values.estimated, values.estimation_budget) == ("SV", 8, False, 256)
@@ -25,7 +25,7 @@ def test_a_result_is_shapiqs_interaction_values(estimated, game):
     assert estimated().to_shapiq().estimated
 
 
-def test_games_go_to_shapiq_and_back():
+def test_games_are_converted_to_shapiq_and_back():
     table = np.random.default_rng(0).normal(size=16)
     game = TableGame(table, ["a", "b", "c", "d"])
     theirs = to_shapiq(game)
@@ -58,7 +58,7 @@ class Squares(shapiq.Game):  # type: ignore[name-defined]
         return self.function(np.asarray(coalitions))
 
 
-def test_a_name_stands_for_the_functions_of_a_shapiq_game_only():
+def test_a_name_replaces_only_the_functions_in_the_fingerprint_of_a_shapiq_game():
     assert from_shapiq(Squares([1.0, 2.0])).fingerprint is None
     game = from_shapiq(Squares([1.0, 2.0]), fingerprint="mine")
     first = game.fingerprint
@@ -69,7 +69,7 @@ def test_a_name_stands_for_the_functions_of_a_shapiq_game_only():
     assert from_shapiq(Squares([1.0, 2.0]), fingerprint="other").fingerprint != first
 
 
-def test_shapiq_users_get_topshaps_algorithms(game):
+def test_topshaps_algorithms_are_approximators_of_shapiq(game):
     approximator = topshap.interop.ShapiqApproximator(n=8, k=2, random_state=0)
     assert isinstance(approximator, shapiq.approximator.base.Approximator)
     found = approximator.approximate(100, to_shapiq(game))
@@ -83,7 +83,7 @@ def test_shapiq_users_get_topshaps_algorithms(game):
         _ = topshap.interop.Other
 
 
-def test_additive_games_survive_the_way_through_shapiq():
+def test_an_additive_game_through_shapiq_keeps_its_values_above_the_baseline():
     game = from_shapiq(to_shapiq(AdditiveGame([3.0, 1.0], baseline=2.0)))
     assert game(np.array([[False, False], [True, True]])).tolist() == [0.0, 4.0]
     assert game(np.zeros((0, 2), dtype=bool)).shape == (0,)
@@ -99,7 +99,7 @@ def test_an_approximator_finds_what_identify_finds(game):
     assert (found.evaluations, found.stopped) == (top.evaluations, top.stopped)
 
 
-def test_a_wrong_budget_is_refused_by_name(game):
+def test_the_error_about_an_invalid_budget_names_it(game):
     with pytest.raises(ParameterError, match="'budget' parameter of approximate must be an int of at least 2"):
         topshap.interop.ShapiqApproximator(n=8, k=2).approximate(0, game)
 

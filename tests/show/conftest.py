@@ -1,4 +1,4 @@
-"""Results to look at, and a matplotlib that needs no screen."""
+"""Results to show, and matplotlib without a screen."""
 
 import matplotlib as mpl
 import numpy as np

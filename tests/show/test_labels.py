@@ -1,4 +1,4 @@
-"""Which players are shown, and what they are called."""
+"""The players that are shown, and their labels."""
 
 import numpy as np
 from hypothesis import given

@@ -82,3 +82,53 @@ def test_a_rank_is_written_inside_its_region():
     assert inner.get_position() == (2.0, 2.0)
     column, row = outer.get_position()
     assert ring[int(row), int(column)] == 0
+
+
+NOTHING_KNOWN = "No ranking: nothing distinguishes the players yet."
+
+
+def test_a_text_map_marks_nothing_before_anything_distinguishes_the_players():
+    words = ["which", "of", "these", "words", "matter", "most"]
+    top = topshap.identify(topshap.games.AdditiveGame(np.arange(6.0)), k=2, budget=2)
+    assert not top.learned
+    ax = show.text_map(top, pieces=words)
+    assert texts(ax) == words
+    assert not any(text.get_bbox_patch() for text in ax.texts)
+    assert ax.get_title(loc="left") == NOTHING_KNOWN
+    extents = [text.get_window_extent() for text in ax.texts]
+    assert min(extent.y0 for extent in extents) >= 0
+
+
+def test_an_image_map_marks_nothing_before_anything_distinguishes_the_players():
+    segments = np.arange(36).reshape(6, 6) // 6
+    top = topshap.identify(topshap.games.AdditiveGame(np.arange(6.0)), k=2, budget=2)
+    ax = show.image_map(top, np.zeros((6, 6)), segments)
+    assert texts(ax) == []
+    assert len(ax.images) == 1
+    assert len(ax.collections) == 0
+    assert ax.get_title(loc="left") == NOTHING_KNOWN
+
+
+def test_maps_of_a_result_have_no_title():
+    top = topshap.identify(topshap.games.AdditiveGame([2.0, 1.0, 0.0]), k=1)
+    axes = [show.text_map(top), show.image_map(top, np.zeros((1, 3)), np.array([[0, 1, 2]]))]
+    assert [ax.get_title(loc="left") for ax in axes] == ["", ""]
+
+
+def test_maps_mark_players_that_tie_at_the_border():
+    top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 0.0, 1.0]), k=2, random_state=0)
+    assert top.players[0] == 0
+    image = show.image_map(top, np.zeros((2, 2)), np.array([[0, 1], [2, 3]]))
+    text = show.text_map(top, pieces=["a", "b", "c", "d"])
+    assert sorted(texts(image)) == ["1", "2 tied", "tied"]
+    assert sorted(texts(text)) == ["1", "2 tied", "a", "b", "c", "d", "tied"]
+    assert len([piece for piece in text.texts if piece.get_bbox_patch()]) == 2
+
+
+def test_the_marks_of_neighbours_in_a_text_map_keep_apart():
+    top = topshap.identify(topshap.games.AdditiveGame([1.0, 1.0, 1.0, 1.0]), k=2, random_state=0)
+    ax = show.text_map(top, pieces=["a", "b", "c", "d"])
+    ax.figure.canvas.draw()
+    marks = [text.get_window_extent() for text in ax.texts if "tied" in text.get_text()]
+    assert len(marks) == 4
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(sorted(marks, key=lambda box: box.x0)))

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""The format of numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Plots say what the result says, whatever the players are called and however many there are."""
+"""Plots agree with the result for any names and any number of players."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The progress bar: it ends full, never goes back, and says what it needs."""
+"""The progress bar: it ends full and never goes back, and a missing tqdm is an error."""
 
 import sys
 
@@ -17,13 +17,20 @@ def test_the_bar_ends_full_and_shows_the_cost(capsys, ends):
     assert "100%" in last
     spent = f"{top.evaluations}" if top.budget is None else f"{top.evaluations} of {top.budget}"
     assert f"{spent} evaluations" in last
-    learned = "stop" not in ends  # the time is up after the two ends, which distinguish nobody
+    learned = "stop" not in ends  # the time ends after the empty and the grand coalition, which distinguish no players
     assert (f"top: {' '.join(top.names)}" in last) == learned
     assert ("sure" in last) == ("epsilon" in ends)
 
 
+def test_the_bar_says_how_the_run_ended(capsys):
+    interrupted = {"callback": lambda race: race.evaluations > 60}
+    for options, ending in (({}, "the budget was spent"), (interrupted, "the race is not over")):
+        topshap.identify(GAME, k=2, budget=300, progress=True, random_state=0, **options)
+        assert ending in capsys.readouterr().err.split("\r")[-1]
+
+
 class HesitantRace:
-    """A race that seems further at first than it turns out to be."""
+    """A race whose completion decreases."""
 
     evaluations = spent = 7
     rule = budget = None
@@ -43,7 +50,7 @@ class HesitantRace:
 
 
 class Clock:
-    """A clock that stands still until somebody moves it."""
+    """A clock that a test moves."""
 
     def __init__(self):
         self.now = 0.0
@@ -59,7 +66,7 @@ def last_line(capsys):
 def test_the_bar_names_no_top_before_anything_distinguishes_the_players(capsys):
     race = topshap.Race(12, 2, budget=100, random_state=0)
     with progress_bar(race, clock=Clock()) as bar:
-        race.tell(GAME(race.ask()))  # the values of nobody and of everyone
+        race.tell(GAME(race.ask()))  # the values of the empty and the grand coalition
         bar.draw()
         assert "top:" not in last_line(capsys)
         race.tell(GAME(race.ask()))
@@ -82,7 +89,7 @@ def test_the_drawing_rate_of_the_bar_is_limited(capsys):
         for _ in range(1000):
             bar.told()
         assert race.steps == [0.5, 0.6]
-    assert race.steps == [0.6]  # once in the end
+    assert race.steps == [0.6]  # once at the end
 
 
 def test_the_bar_shows_the_time_left(capsys):
@@ -90,7 +97,7 @@ def test_the_bar_shows_the_time_left(capsys):
     with progress_bar(race, clock=clock) as bar:
         clock.now = 60.0
         bar.told()
-    assert "3:00 left" in last_line(capsys)
+        assert "3:00 left" in last_line(capsys)
 
 
 def test_the_time_left_ignores_values_from_a_store(capsys):
@@ -103,8 +110,8 @@ def test_the_time_left_ignores_values_from_a_store(capsys):
         bar.arrived(1, fresh=True)
         clock.now = 11.0
         bar.arrived(9, fresh=True)
-    # 10 evaluations took 10 s; 40 of 100 are left.
-    assert "60 of 100 evaluations, 0:40 left" in last_line(capsys)
+        # 10 evaluations took 10 s; 40 of 100 are left.
+        assert "60 of 100 evaluations, 0:40 left" in last_line(capsys)
 
 
 def test_the_bar_moves_within_a_batch(capsys):

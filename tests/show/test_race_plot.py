@@ -1,5 +1,7 @@
 """The plot of the race."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap import show
+from topshap.core.history import History
 from topshap.show.race_plot import spread, within
 from topshap.show.style import INSIDE
 
@@ -42,3 +45,11 @@ def test_labels_stay_within_the_axes(places):
     assert np.diff(np.sort(kept)).min(initial=gap) > gap - 1e-9
     assert kept.min() > -1.0
     assert kept.max() < 1.0
+
+
+def test_a_history_may_begin_without_evaluations(found, tmp_path):
+    top = found(budget=2000)
+    history = History(np.array([0, 100]), top.history.estimates[-2:].copy(), top.history.std_errors[-2:].copy())
+    ax = show.race(replace(top, history=history))
+    ax.figure.savefig(tmp_path / "race.png")
+    assert ax.get_xscale() == "linear"

@@ -1,5 +1,7 @@
-"""The report is one small file with everything in it, and nothing that users write becomes HTML."""
+"""The report is one small self-contained file, and names and titles are escaped."""
 
+import base64
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -17,7 +19,7 @@ VOID = {"meta", "link", "input"}
 
 
 class Page(HTMLParser):
-    """What a browser would see: elements in balance, and the text of some of them."""
+    """A parser that checks that elements are balanced and collects the text of some."""
 
     def __init__(self, text):
         super().__init__()
@@ -34,6 +36,7 @@ class Page(HTMLParser):
 
     def handle_startendtag(self, tag, attrs):
         self.tags.append(tag)
+        self.attributes.append(dict(attrs))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -56,7 +59,7 @@ def data_of(page_text):
         (3000, {"k": 5, "budget": 8000}, 200_000),
     ],
 )
-def test_the_file_is_small_and_stands_alone(tmp_path, found, n, options, limit):
+def test_the_file_is_small_and_self_contained(tmp_path, found, n, options, limit):
     found(n=n, **options).to_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(text.encode()) < limit
@@ -67,6 +70,29 @@ def test_the_file_is_small_and_stands_alone(tmp_path, found, n, options, limit):
     assert "url(" not in text
     assert "default-src 'none'" in text
     assert page.tags.count("script") == 2
+
+
+@pytest.mark.parametrize("case", [{}, {"n": 3, "k": 1, "budget": 8}, {"budget": 2}, {"n": 20, "budget": 4000}])
+def test_only_the_style_sheet_and_the_script_with_known_hashes_are_allowed(found, case):
+    text = render(found(**case), title="<b>", game="<b>")
+    page = Page(text)
+    policy = next(each["content"] for each in page.attributes if each.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for directive, tag in (("style-src", "style"), ("script-src", "script")):
+        [content] = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in policy
+    names = {name for each in page.attributes for name in each}
+    assert "style" not in names
+    assert not any(name.startswith("on") for name in names)
+
+
+def test_each_shade_of_a_pair_is_in_the_style_sheet(found):
+    text = render(found(n=20, budget=4000))
+    shades = set(re.findall(r'<td class="(p\d+)', text))
+    assert len(shades) > 5
+    assert all(f".pairs .{shade} {{ --p: {int(shade[1:]) / 100:g}; }}" in text for shade in shades)
 
 
 def test_names_and_titles_are_escaped(found):
@@ -128,7 +154,7 @@ def test_the_page_says_how_many_players_the_race_and_the_pairs_show(found):
         assert f"for {words} around the border" in written
 
 
-def test_without_anything_learned_the_page_ranks_nobody(found):
+def test_without_anything_learned_the_page_ranks_no_player(found):
     text = render(found(n=20, k=3, budget=2))
     written = " ".join(Page(text).text)
     assert "No ranking: nothing distinguishes the players yet." in written
@@ -178,5 +204,6 @@ def test_a_notebook_shows_the_leaderboard_without_a_script(found):
     top = found()
     page = Page(top._repr_html_())
     assert "script" not in page.tags
+    assert all("style" not in each for each in page.attributes)
     assert page.tags.count("li") == 14
     assert top.promise in page.text

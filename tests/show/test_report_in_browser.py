@@ -1,6 +1,7 @@
 """The report in a real browser: run with ``make browser``, which keeps the screenshots in ``screenshots/``."""
 
 import base64
+import hashlib
 import json
 from pathlib import Path
 
@@ -14,7 +15,7 @@ RACE = {"n": 14, "k": 4, "budget": 2000, "algorithm": "greedy-cmcs"}
 
 
 class Window:
-    """A report in a browser window of some width, in dark or light."""
+    """A report in a browser window of a given width, in dark or light mode."""
 
     def __init__(self, driver, path, *, width, dark, still):
         self.driver = driver
@@ -105,6 +106,34 @@ def test_a_hostile_name_and_title_are_text(opened):
     assert HOSTILE in window.texts("#board .ts-name")
     assert HOSTILE in window.texts("#players bdi")
     assert len(window.all("script")) == 2
+
+
+def test_the_policy_of_the_page_refuses_other_styles_and_scripts(opened):
+    _, window = opened()
+    window.run("document.body.setAttribute('style', 'opacity: .5')")
+    window.run("document.body.insertAdjacentHTML('beforeend', '<style>body { opacity: .5 }</style>')")
+    window.run("const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s)")
+    window.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.ran = 1\">')")
+    assert window.run("return getComputedStyle(document.body).opacity") == "1"
+    assert window.run("return window.ran === undefined")
+    messages = [message["message"] for message in window.messages()]
+    assert len(messages) >= 3
+    assert all("Content Security Policy" in message for message in messages)
+
+
+def test_a_notebook_with_a_strict_policy_shows_the_leaderboard(chromium, found, tmp_path):
+    html = found(**RACE)._repr_html_()
+    style = html[html.index("<style>") + len("<style>") : html.index("</style>")]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    icon = '<link rel="icon" href="data:,">'
+    (tmp_path / "notebook.html").write_text(f"<!doctype html>{head}{icon}<body>{html}</body>", encoding="utf-8")
+    window = Window(chromium, tmp_path / "notebook.html", width=1000, dark=False, still=True)
+    window.keep("notebook")
+    assert window.messages() == []
+    assert len(window.all(".ts-row")) == 14
+    assert window.run("return getComputedStyle(document.querySelector('.ts-row')).display") == "grid"
 
 
 def test_the_slider_moves_through_the_race_by_keyboard(opened):

@@ -1,4 +1,4 @@
-"""The live leaderboard: it follows the race, takes little time, and is a plain bar where there is no terminal."""
+"""The live leaderboard: it follows the race, is drawn at a limited rate, and is a plain bar without a terminal."""
 
 import io
 import re
@@ -11,12 +11,13 @@ from rich.console import Console
 import topshap
 from topshap.show.board import Row
 from topshap.show.terminal import interval_bar, live_leaderboard
+from topshap.show.wording import why_it_ended
 
 WEIGHTS = np.linspace(3.0, -0.5, 12)
 
 
 class Clock:
-    """A clock that moves only when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self):
         self.now = 0.0
@@ -29,8 +30,14 @@ def terminal(**options):
     return Console(file=io.StringIO(), force_terminal=True, width=100, height=30, color_system=None, **options)
 
 
+def last_frame(console):
+    """Return what was drawn last, as plain text."""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+    return "Top " + text.split("Top ")[-1]
+
+
 def run(console, *, seconds=0.2, n=12, k=3, names=None, **terms):
-    """Run a race in which every batch takes some seconds, and return it with what was drawn, one text a frame."""
+    """Run a race in which every batch takes some seconds, and return it with the drawn frames as texts."""
     clock = Clock()
     race = topshap.Race(n, k, algorithm="greedy-cmcs", player_names=names, random_state=0, **terms or {"budget": 300})
     weights = np.linspace(3.0, -0.5, n)
@@ -50,7 +57,7 @@ def test_the_last_frame_is_the_result():
     assert [int(player) for _, player, _ in rows] == top.ranking.tolist()
     np.testing.assert_allclose([float(value) for _, _, value in rows], top.estimates[top.ranking], atol=0.01)
     assert f"after {top.evaluations:,} of 300 evaluations" in frames[-1]
-    assert "done in" in frames[-1]
+    assert "the budget was spent after 0:" in frames[-1]
     assert "left" in frames[0]
 
 
@@ -77,10 +84,10 @@ def test_names_are_shown_literally_without_control_characters():
     names = ["[bold red]", "\x1b[2J", *(f"p{i}" for i in range(10))]
     _, frames = run(terminal(), names=names)
     assert "[bold red]" in frames[-1]
-    assert "�[2J" in frames[-1]
+    assert r"\x1b[2J" in frames[-1]
 
 
-def test_values_that_arrive_one_by_one_count_at_once():
+def test_values_count_as_soon_as_they_arrive():
     console, clock = terminal(), Clock()
     race = topshap.Race(12, 3, budget=800, random_state=0)
     with live_leaderboard(race, console=console, clock=clock) as shown:
@@ -96,7 +103,7 @@ def test_the_speed_ignores_values_from_a_store():
     with live_leaderboard(topshap.Race(12, 3, budget=800, random_state=0), console=console, clock=clock) as shown:
         shown.arrived(400, fresh=False)
         clock.now += 1.0
-        shown.arrived(0)  # the first fresh value is waited for from here on
+        shown.arrived(0)  # the first new value is evaluated from here on
         clock.now += 10.0
         shown.arrived(20)
     assert "after 420 of 800 evaluations · 2/s" in console.file.getvalue()
@@ -124,6 +131,58 @@ def test_an_interrupted_race_shows_its_current_state():
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert f"after {race.evaluations} of 800 evaluations" in console.file.getvalue()
+    assert "the race is not over after 0:00" in console.file.getvalue()
+    assert "left" not in last_frame(console)
+
+
+ADDITIVE = topshap.games.AdditiveGame(WEIGHTS)
+ENDINGS = [
+    ({"callback": lambda race: race.evaluations > 60}, "the race is not over"),
+    ({"stop": topshap.stopping.TimeLimit(1e-9)}, "the time was up"),
+    ({"stop": lambda race: race.evaluations > 60}, "was met"),
+    ({"epsilon": 0.5, "random_state": 0}, "stopped by itself at epsilon=0.5, delta=0.05"),
+    ({"budget": 2**12}, "all coalitions are known"),
+]
+
+
+@pytest.mark.parametrize(("options", "ending"), ENDINGS)
+def test_the_last_frame_says_how_the_run_ended(monkeypatch, options, ending):
+    console = terminal()
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    top = topshap.identify(ADDITIVE, k=3, progress="live", **options)
+    last = last_frame(console)
+    assert why_it_ended(top) in last
+    assert ending in last
+    assert "done" not in last
+
+
+def test_an_interrupted_run_is_not_called_over(monkeypatch):
+    console = terminal()
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    calls = []
+
+    def game(rows):
+        calls.append(rows)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return ADDITIVE(rows)
+
+    top = topshap.identify(game, n_players=12, k=3, algorithm="cmcs", progress="live", random_state=0)
+    assert top.stopped == "interrupted"
+    assert "the race is not over after 0:00" in last_frame(console)
+    assert "left" not in last_frame(console)
+
+
+def test_players_that_tie_at_the_border_are_marked():
+    console = terminal()
+    race = topshap.Race(4, 2, random_state=0)
+    game = topshap.games.AdditiveGame([3.0, 1.0, 0.0, 1.0])
+    with live_leaderboard(race, console=console):
+        while not race.done:
+            race.tell(game(race.ask()))
+    rows = re.findall(r"^ *\d+  (\d+) .*?(tied)? *$", last_frame(console), flags=re.MULTILINE)
+    assert {int(player) for player, tied in rows if tied} == {1, 3}
+    assert len(rows) == 4
 
 
 def test_a_terminal_without_unicode_gets_plain_characters():
@@ -135,7 +194,7 @@ def test_a_terminal_without_unicode_gets_plain_characters():
     assert "●" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_without_a_terminal_it_is_the_plain_bar(capsys):
+def test_without_a_terminal_a_plain_bar_is_shown(capsys):
     race = topshap.Race(12, 3, budget=200, random_state=0)
     with live_leaderboard(race):
         pass

@@ -1,9 +1,9 @@
-"""Benchmarks of top-k identification: games x algorithms x k x budgets x runs give one tidy table of results.
+"""Benchmarks of top-k identification: one tidy table of results for games x algorithms x k x budgets x runs.
 
-`fixed_budget_settings` and `fixed_confidence_settings` list the runs of an experiment, `run` runs them: in parallel, on
-one machine or a cluster, and resumable. shap and shapiq take part as algorithms, and so does any subclass of
-`topshap.algorithms.Algorithm`, given as ``"module:Class"``. The command ``topshap-bench`` runs the experiments and
-measurements of this package.
+`fixed_budget_settings` and `fixed_confidence_settings` list the runs of an experiment. `run` executes them in parallel,
+on one machine or a cluster, and resumes after an interruption. Algorithms of shap and shapiq are available by name, and
+any subclass of `topshap.algorithms.Algorithm` as ``"module:Class"``. The command ``topshap-bench`` runs the experiments
+and measurements of this package.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""``python -m topshap_bench``, the same as ``topshap-bench``."""
+"""Run ``topshap-bench`` as ``python -m topshap_bench``."""
 
 from topshap_bench.cli import main
 

@@ -1,9 +1,9 @@
-"""Adversarial games for stopping rules: random, and small enough for exact Shapley values.
+"""Adversarial games for stopping rules: random games that are small enough for exact Shapley values.
 
 near-tie      interactions and noise; players k and k + 1 differ by 1% of the range
 tie           the same, but the two players are equal
-rare-pivot    weights, and three players who add up to ten times as much in a few coalitions
-all-rare      every player contributes in a few patterns of the others only
+rare-pivot    weights, and three players that add up to ten times as much in a few coalitions
+all-rare      every player contributes only if the others form one of a few patterns
 unanimity     sums of unanimity games of two to eight players
 voting        weighted majorities
 heavy-tail    weights, and noise with infinite variance
@@ -32,7 +32,7 @@ N_PLAYERS = 10
 
 @front_door
 def adversarial_game(kind: str, number: int, n_players: int = N_PLAYERS) -> TableGame:
-    """Return a game of a kind; the same number gives the same game.
+    """Return the game of this kind and number.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def adversarial_game(kind: str, number: int, n_players: int = N_PLAYERS) -> Tabl
 
 
 def _with_gap(table: Values, x: Coalitions, fraction: float) -> Values:
-    """Raise player K + 1 until it is behind player K by this fraction of the range."""
+    """Raise the value of player K + 1 until it is below that of player K by this fraction of the range."""
     phi = shapley_from_table(table)
     order = np.argsort(-phi)
     gap = phi[order[K - 1]] - phi[order[K]]
@@ -62,13 +62,13 @@ def _noisy_pairs(x: Coalitions, rng: np.random.Generator) -> Values:
 
 
 def _pattern(x: Coalitions, player: int, size: int, rng: np.random.Generator) -> Coalitions:
-    """Return whether each coalition has the player and a random pattern of `size` others."""
+    """Return whether each coalition contains the player and matches a random pattern of `size` others."""
     others = rng.choice(np.delete(np.arange(x.shape[1]), player), size, replace=False)
     return x[:, player] & (x[:, others] == (rng.random(size) < 0.5)).all(axis=1)
 
 
 def _rare_pivot(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return weights, and three players who add much in a few coalitions."""
+    """Return weights, and three players that add much in a few coalitions."""
     n = x.shape[1]
     table = x @ np.sort(rng.random(n))
     for player in rng.choice(n, 3, replace=False):
@@ -77,7 +77,7 @@ def _rare_pivot(x: Coalitions, rng: np.random.Generator) -> Values:
 
 
 def _all_rare(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return the number of players with one of their patterns of others."""
+    """Return the number of patterns that a coalition matches, over the patterns of all its players."""
     n = x.shape[1]
     players = np.repeat(np.arange(n), rng.integers(1, 6, n))
     return np.sum([_pattern(x, int(i), int(rng.integers(5, n - 2)), rng) for i in players], axis=0).astype(np.float64)
@@ -110,4 +110,4 @@ KINDS: Mapping[str, Callable[[Coalitions, np.random.Generator], Values]] = {
     "voting": _voting,
     "heavy-tail": _heavy_tail,
 }
-"""The function that draws the table of each kind of game, given all coalitions."""
+"""The kinds of games: functions that draw a table, given all coalitions."""

@@ -1,4 +1,4 @@
-"""Algorithms by name: those of topshap, of shap and shapiq, and a researcher's own, given as ``"module:Class"``."""
+"""Algorithms by name: those of topshap, shap and shapiq, and custom ones given as ``"module:Class"``."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def known() -> list[str]:
 
 @front_door
 def contestant(algorithm: str) -> Any:
-    """Return the algorithm to pass to `topshap.Race`: a name of topshap's, or an object for ``"module:Class"``.
+    """Return the algorithm to pass to `topshap.Race`: a built-in name, or an object for ``"module:Class"``.
 
     Parameters
     ----------
     algorithm
         A name in `topshap.algorithms.ALGORITHMS`, ``"auto"``, or an import string ``"module:attribute"``. The
-        attribute is a subclass of `topshap.algorithms.Algorithm`, which is created with its default parameters, or an
-        instance of one.
+        attribute is a subclass of `topshap.algorithms.Algorithm`, which is instantiated with its default parameters, or
+        an instance of one.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def contestant(algorithm: str) -> Any:
 
 
 def check_name(parameter: str, algorithm: object) -> None:
-    """Refuse an algorithm that is not given by name; results are kept by name, also by other processes."""
+    """Raise an error for an algorithm that is not given by name, since results are stored by name."""
     if not isinstance(algorithm, str):
-        must_be = "names of algorithms; an algorithm of your own is given as 'module:Class'"
+        must_be = "names of algorithms, or 'module:Class' for a custom one"
         refuse(parameter, algorithm, must_be=must_be)
 
 
 def plans_by_budget(name: str) -> bool:
-    """Return whether an algorithm plans by the budget, so that every budget needs a race of its own.
+    """Return whether an algorithm depends on the budget, so that every budget needs a separate race.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def plans_by_budget(name: str) -> bool:
 def version_of(name: str) -> str:
     """Return the package of an algorithm and its version; for an import string, a checksum of the module's file.
 
-    Results in a file are reused only if the version is the same, so an algorithm whose file has changed runs again.
+    Results in a file are reused only if the version is the same, so that a modified algorithm runs again.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def _imported(name: str) -> Any:
         found = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name != module:
-            raise  # the module exists and lacks another one
-        refuse("algorithm", name, must_be=f"{must_be}, in a module that can be imported from here")
+            raise  # the module exists, but one of its imports is missing
+        refuse("algorithm", name, must_be=f"{must_be}, in an importable module")
     except AttributeError:
-        refuse("algorithm", name, must_be=f"{must_be}, and module {module!r} has no {attribute!r}")
+        refuse("algorithm", name, must_be=f"{must_be}; the module {module!r} has no attribute {attribute!r}")
     is_algorithm = isinstance(found, type) and issubclass(found, Algorithm) and not inspect.isabstract(found)
     if not is_algorithm and not isinstance(found, Algorithm):
         refuse("algorithm", name, must_be=must_be)

@@ -1,8 +1,8 @@
 """The datasets of "Antithetic Sampling for Top-k Shapley Identification", with the paper's features as columns.
 
 Diabetes and wine come with scikit-learn. The others are read from a folder of CSV files, given as `folder` or by the
-environment variable ``TOPSHAP_DATASETS``, or fetched from OpenML by scikit-learn, which keeps a copy. OpenML's titanic
-has all 1309 passengers but no passenger number, so the row number takes its place. The daily bike sharing data is not
+environment variable ``TOPSHAP_DATASETS``, or fetched from OpenML by scikit-learn, which caches them. OpenML's titanic
+has all 1309 passengers but no passenger number, so the row number is used instead. The daily bike sharing data is not
 on OpenML; its file ``day.csv`` is in the UCI repository.
 """
 
@@ -38,7 +38,7 @@ class Dataset(NamedTuple):
 
 @dataclass(frozen=True)
 class TableSource:
-    """Where the table of a dataset comes from, and its columns."""
+    """The source of a dataset and its columns."""
 
     task: Task
     target: str
@@ -49,7 +49,7 @@ class TableSource:
     openml: int | None
     """The id on OpenML."""
     openml_columns: tuple[str, ...] = ()
-    """The names of the features on OpenML, if they differ; '' for a feature that is missing there, the row number."""
+    """The names of the features on OpenML, if they differ; '' stands for the row number if a feature is missing."""
 
 
 @front_door
@@ -86,7 +86,7 @@ def load_dataset(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     frame = _fetch(name, source) if where is None else _read(source, Path(where))
     missing = [column for column in (*source.columns, source.target) if column not in frame.columns]
     if missing:
-        raise ParameterError(f"The table {name!r} must have the columns {missing}. It has {list(frame.columns)}.")
+        raise ParameterError(f"The table {name!r} lacks the columns {missing}. It has {list(frame.columns)}.")
     return Dataset(frame[list(source.columns)], frame[source.target], source.task)
 
 
@@ -101,16 +101,15 @@ def _read(source: TableSource, folder: Path) -> Any:
 
 def _fetch(name: str, source: TableSource) -> Any:
     if source.openml is None:
-        or_variable = f"or the environment variable {FOLDER_VARIABLE} be set"
-        file = f"a folder with the file {source.files[-1]!r} of the UCI repository"
-        refuse("folder", None, must_be=f"given for {name!r}, {or_variable}: {file}")
+        must_be = f"a folder with the file {source.files[-1]!r} of the UCI repository, since {name!r} is not on OpenML"
+        refuse("folder", None, must_be=f"{must_be}; the environment variable {FOLDER_VARIABLE} can name it as well")
     datasets = import_extra("sklearn.datasets", extra="sklearn", needed_by="load_dataset")
     try:
         data, target = datasets.fetch_openml(data_id=source.openml, as_frame=True, return_X_y=True, parser="auto")
-    except OSError as error:  # no network or no answer
+    except OSError as error:  # no network or no response
         raise ParameterError(
-            f"The table {name!r} could not be fetched from OpenML ({error}). Pass folder= or set the environment "
-            f"variable {FOLDER_VARIABLE} to name a folder with {source.files[-1]!r} instead."
+            f"Cannot fetch the table {name!r} from OpenML ({error}). To read {source.files[-1]!r} from a folder "
+            f"instead, pass folder= or set the environment variable {FOLDER_VARIABLE}."
         ) from error
     frame = data.copy()
     for column, theirs in zip(source.columns, source.openml_columns or source.columns, strict=True):

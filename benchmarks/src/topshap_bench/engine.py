@@ -1,6 +1,6 @@
-"""Speed-up and costs of the evaluation engine: workers, the store, known coalitions, memory of a large game, threads.
+"""Measurements of the evaluation: workers, stores, known coalitions, memory of large games, threads.
 
-Timings depend on the machine and its load: compare lines of one run with each other.
+Times depend on the machine and its load, so compare only lines of the same run.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def slow(coalition: Coalition) -> float:
 
 
 def workers() -> Iterator[str]:
-    """Measure a run with a value function of 50 ms, with one and with two workers."""
+    """Measure a run with a value function that takes 50 ms, with one and with two workers."""
     game = topshap.games.per_coalition(slow, n_players=14)
-    topshap.Oracle(game, n_jobs=2)(np.eye(14, dtype=np.bool_))  # start the workers and their imports
+    topshap.Oracle(game, n_jobs=2)(np.eye(14, dtype=np.bool_))  # start the workers and import their packages
     seconds = {}
     for n_jobs in (1, 2):
         start = time.perf_counter()
@@ -49,9 +49,9 @@ def workers() -> Iterator[str]:
 
 
 def store() -> Iterator[str]:
-    """Measure the overhead per distinct coalition of runs without a store, with one, and answered from one.
+    """Measure the overhead per distinct coalition without a store, with a new store, and with a store of all values.
 
-    Creating and closing a file takes a few waits for the disk, whatever the number of coalitions.
+    Creating and closing a file includes a few waits for the disk, whatever the number of coalitions.
     """
     for budget in (2000, 2**14):
         best: dict[str, float] = {}
@@ -69,7 +69,7 @@ def store() -> Iterator[str]:
 
 
 def known() -> Iterator[str]:
-    """Measure how long the ledger takes to look up 1000 known coalitions."""
+    """Measure the time that the ledger takes to look up 1000 known coalitions."""
     for n in (14, 100, 1000):
         rows = np.random.default_rng(0).random((1000, n)) < 0.5
         ledger = Ledger(n)
@@ -84,13 +84,13 @@ def known() -> Iterator[str]:
 
 
 def memory() -> Iterator[str]:
-    """Measure the peak memory of large runs with a store, each in a process of its own."""
+    """Measure the peak memory of large runs with a store, each in a separate process."""
     for algorithm in ("cmcs", "greedy-cmcs", "stratified-svarm"):
         yield _in_a_process("large", "--algorithm", algorithm)
 
 
 def large(algorithm: str) -> Iterator[str]:
-    """Run one large game with a store, and measure the peak memory of this process."""
+    """Run a large game with a store and measure the peak memory of this process."""
     with tempfile.TemporaryDirectory() as folder:
         kept = topshap.Store(Path(folder) / "run.db", game="benchmark")
         start = time.perf_counter()
@@ -104,7 +104,7 @@ def large(algorithm: str) -> Iterator[str]:
 
 
 def threads() -> Iterator[str]:
-    """Measure odd-gp with one BLAS thread, as it runs, and with one per core."""
+    """Measure odd-gp with one BLAS thread, its default, and with one thread per core."""
     every_core = str(os.cpu_count() or 1)
     for what in ("odd-gp", "odd-gp-with-all-threads"):
         yield _in_a_process(what, OMP_NUM_THREADS=every_core, OPENBLAS_NUM_THREADS=every_core)
@@ -125,7 +125,7 @@ def odd_gp(*, one_thread: bool) -> Iterator[str]:
 
 
 def _in_a_process(*arguments: str, **environment: str) -> str:
-    """Run ``topshap-bench engine`` in a process of its own and return its output."""
+    """Run ``topshap-bench engine`` in a separate process and return its output."""
     command = [sys.executable, "-m", "topshap_bench", "engine", *arguments]
     done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=os.environ | environment)  # noqa: S603
     return done.stdout.rstrip()
@@ -147,8 +147,8 @@ def measure(what: str, algorithm: str = "cmcs") -> Iterator[str]:
     Parameters
     ----------
     what
-        A name in `MEASUREMENTS`, or one of the parts that they run in processes of their own: ``"large"``,
-        ``"odd-gp"`` and ``"odd-gp-with-all-threads"``.
+        A name in `MEASUREMENTS`, or one of the parts that run in separate processes: ``"large"``, ``"odd-gp"`` or
+        ``"odd-gp-with-all-threads"``.
     algorithm
         The algorithm of ``"large"``.
     """

@@ -1,4 +1,4 @@
-"""Run an experiment: in parallel, resumable, with random numbers that depend on the setting alone."""
+"""Run experiments in parallel, resumable, with random numbers that depend only on the setting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from topshap_bench.sources import Source
 
 CHUNK = 20
-"""The number of races sent to a worker at once, so large that the transfer takes no time next to the races."""
+"""The number of races sent to a worker at once, large enough that the transfer time is negligible."""
 
 
 @front_door
@@ -37,7 +37,7 @@ def fixed_budget_settings(
     runs: int,
     counting: str = "distinct",
 ) -> list[tuple[Source, Setting]]:
-    """Return every combination for fixed budgets, with the runs of a combination next to each other.
+    """Return all settings with fixed budgets, with the runs of a combination next to each other.
 
     Values of k that are not smaller than the number of players of a game are skipped.
 
@@ -73,7 +73,7 @@ def fixed_confidence_settings(
     runs: int,
     counting: str = "distinct",
 ) -> list[tuple[Source, Setting]]:
-    """Return every combination of races that stop by themselves; a rule is an algorithm with a guarantee.
+    """Return all settings of races that stop when confident; a rule is a pair of an algorithm and a guarantee.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def run(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> list[Row]:
-    """Run all settings that are not in the results file yet, and return the rows of all, in the order given.
+    """Run all settings that are not yet in the results file, and return the rows of all settings in order.
 
-    If an algorithm does not plan by its budget, settings that differ only in the budget share one race, which is read
-    at each of them. The answers are identical to those of separate races.
+    If an algorithm does not depend on the budget, settings that differ only in the budget share one race, whose result
+    is read at each budget. The results are identical to those of separate races.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def run(
         The runs, see `fixed_budget_settings` and `fixed_confidence_settings`.
     out
         The results file, ``.csv`` or ``.parquet``. Settings in it with the same seed and version are not run again.
-        None writes no file.
+        With None, no file is written.
     seed
         The seed of the experiment.
     n_jobs
-        The number of workers; None means joblib's context, which may be a cluster. The rows do not depend on it, apart
-        from the seconds.
+        The number of workers; None uses joblib's context, which may be a cluster. The rows do not depend on it, except
+        for the times.
     progress
         Whether to show a progress bar.
 
@@ -152,7 +152,7 @@ def run(
 def _run_chunks(
     chunks: Sequence[Sequence[tuple[Source, list[Setting]]]], seed: int, n_jobs: int | None
 ) -> Iterator[list[Row]]:
-    """Yield the rows of the chunks in their order, computed by the workers of joblib's context.
+    """Yield the rows of the chunks in order, computed by the workers of joblib's context.
 
     On a dask cluster the chunks are submitted directly, because joblib's generator never returns the results of tasks
     that it submits to dask.
@@ -170,5 +170,5 @@ def _run_chunks(
 
 
 def _progress_bar(total: int, done: int, *, shown: bool) -> Any:
-    """Return a progress bar with the remaining time, or nothing."""
+    """Return a progress bar with the remaining time, or an empty context."""
     return tqdm(total=total, initial=done, unit="run") if shown else nullcontext()

@@ -1,9 +1,9 @@
 """Algorithms of shap and shapiq, with their accesses to the game counted by topshap's ledger.
 
-Packages define a budget differently: some count every access, some do not count the empty coalition, some evaluate
-coalitions repeatedly. The comparison is by the cost to the user: distinct coalitions, or calls if those are counted.
-The budget passed to a package is therefore adjusted until it spends as much of the real budget as it can without
-exceeding it. All attempts use the same seed, and only the best one counts.
+Packages define a budget differently: some count every access, some do not count the empty coalition, and some evaluate
+coalitions repeatedly. The comparison uses the cost to the user: distinct coalitions, or calls with
+``counting="calls"``. The budget passed to a package is therefore adjusted until the package spends as much of the real
+budget as possible without exceeding it. All attempts use the same seed, and only the best one counts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLOSE = 0.99
 
 
 class Answer(NamedTuple):
-    """The estimates of an external algorithm and their cost; None if it cannot run with the budget."""
+    """The estimates of an external algorithm and their cost; `estimates` is None if the budget is too small."""
 
     estimates: Values | None
     evaluations: int
@@ -68,7 +68,7 @@ def version_of(name: str) -> str:
 
 @front_door
 def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Counting = "distinct") -> Answer:
-    """Run an external algorithm and spend as much of the budget as it can.
+    """Run an external algorithm so that it spends as much of the budget as possible.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     game
         A game with an attribute ``n_players``.
     budget
-        The largest number of evaluations.
+        The maximum number of evaluations.
     seed
         The same seed gives the same estimates.
     counting
-        Whether distinct coalitions are counted or calls.
+        Whether distinct coalitions or calls are counted.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
         elif estimates is not None and spent > spent_best:
             best, spent_best = Answer(estimates, counted.ledger.evaluations, counted.ledger.calls), spent
         else:
-            break  # a larger budget was passed, and no more was spent
+            break  # a larger budget did not increase the spending
         if spent_best >= _CLOSE * budget:
             break
         next_passed = max(1, int(passed * budget / spent)) if spent else passed
@@ -124,7 +124,7 @@ def one_run(name: str, game: SizedGame, budget: int, seed: int) -> Values | None
 
 
 def _kernel_of_shap(game: SizedGame, budget: int, _seed: int) -> Values | None:
-    """Run shap's KernelExplainer: absent players take the zeros of one background row; no feature is dropped."""
+    """Run shap's KernelExplainer with a background row of zeros for absent players, without dropping features."""
     shap = import_extra("shap", extra="shap", needed_by="shap:kernel")
     if budget < 3:
         return None
@@ -134,7 +134,7 @@ def _kernel_of_shap(game: SizedGame, budget: int, _seed: int) -> Values | None:
 
 
 def _permutations_of_shap(game: SizedGame, budget: int, seed: int) -> Values | None:
-    """Run shap's PermutationExplainer: complete permutations, forwards and backwards."""
+    """Run shap's PermutationExplainer with complete permutations, forwards and backwards."""
     shap = import_extra("shap", extra="shap", needed_by="shap:permutation")
     n = game.n_players
     if budget < 2 * n + 1:
@@ -152,7 +152,7 @@ def _of_shapiq(name: str, **options: Any) -> Approximation:
         shapiq = import_extra("shapiq", extra="shapiq", needed_by=name)
         approximator = _class_of_shapiq(shapiq, name)
         if approximator is None:
-            raise ImportError(f"{name} needs a version of shapiq that has it. Got {version_of(name)}.")
+            raise ImportError(f"{name} is not in {version_of(name)}. Install a newer version of shapiq.")
         if budget < 2:
             return None
         try:
@@ -184,7 +184,7 @@ _OPTIONS_OF_SHAPIQ: dict[str, dict[str, Any]] = {
 
 
 def _class_of_shapiq(shapiq: Any, name: str) -> Any:
-    """Return the class of an approximator, None if the installed version lacks it."""
+    """Return the class of an approximator, or None if the installed version does not have it."""
     return getattr(shapiq.approximator, _CLASSES_OF_SHAPIQ[name], None)
 
 
@@ -199,11 +199,11 @@ EXTERNAL: Mapping[str, Approximation] = {
 @contextmanager
 def _random_state_of_numpy(seed: int) -> Iterator[None]:
     """Seed numpy's global random state, which shap uses, and restore it afterwards."""
-    before = np.random.get_state()  # noqa: NPY002 - what other packages draw from
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - what other packages draw from
+    before = np.random.get_state()  # noqa: NPY002 - other packages use the global state
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - other packages use the global state
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings for the users of other packages
+            warnings.simplefilter("ignore")  # warnings of other packages
             yield
     finally:
-        np.random.set_state(before)  # noqa: NPY002 - what other packages draw from
+        np.random.set_state(before)  # noqa: NPY002 - other packages use the global state

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix
 
 MOST_CURVES = len(SERIES)
-"""The largest number of curves in a panel that can be told apart."""
+"""The maximum number of curves in a panel that can be distinguished."""
 
 
 class Panel(NamedTuple):
-    """One plot: a curve for each name, with one row per run and one column per point."""
+    """One plot with a curve for each name, given as one row per run and one column per point."""
 
     title: str
     points: Sequence[float]

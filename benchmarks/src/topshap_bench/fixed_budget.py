@@ -1,18 +1,18 @@
 """Errors and calibration of odd-gp for fixed budgets of distinct evaluations, on complete games.
 
 The parameters of odd-gp were tuned on every second game of each family (half "tune"), not on the others ("judge"),
-although earlier versions were judged by those as well. The report has, for every budget and family, the mean
+although earlier versions were evaluated on those as well. For every budget and family, the report shows the mean
 inclusion-exclusion error as a fraction of the range of the Shapley values, and the geometric mean over games of
-odd-gp's error divided by that of its rivals, with 0.001 of the range added to both. The last lines have the same with
-one ratio per game, of the errors averaged over budgets.
+odd-gp's error divided by that of its rivals, with 0.001 of the range added to both. The last lines show the same with
+one ratio per game, computed from the errors averaged over budgets.
 
-The best of the three rivals is chosen separately for every ratio: as "luckiest rival" by the runs that count, which
-favours the rival, because the smallest of three measured errors is biased downwards; as "best rival" by one half of the
-runs and measured in the other, which favours odd-gp slightly, because with few runs the choice is not always the best
-one. The truth lies between the two.
+The best of the three rivals is chosen separately for every ratio, in two ways. The "luckiest rival" is chosen by the
+same runs that are reported, which favours the rival, because the smallest of three measured errors is biased downwards.
+The "best rival" is chosen by one half of the runs and measured on the other, which slightly favours odd-gp, because
+with few runs the choice is not always the best one. The truth lies between the two.
 
-The second part of the report has the coverage of odd-gp's 95% intervals for differences across the top-k border, and
-how often the set is right, by stated confidence.
+The second part of the report shows the coverage of odd-gp's 95% intervals for differences across the border, and how
+often the set is correct, by stated confidence.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Setting(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The errors of a setting, and how often intervals and confidence were right."""
+    """The errors of a setting, and the data for its calibration."""
 
     errors: Values
-    """One error per run, the mean over all k."""
+    """One error per run, averaged over all k."""
     seconds: float = 0.0
     covered: Sequence[bool] = ()
     confident: Sequence[tuple[float, float]] = ()
@@ -98,7 +98,7 @@ def fixed_budget(
     runs
         The number of runs for every k, at least 10 in the family "global".
     prototype
-        A Python file with a function ``topk(game, n, budget, k, seed)`` that returns estimates, a further rival.
+        A Python file with a function ``topk(game, n, budget, k, seed)`` that returns estimates, as another rival.
     n_jobs
         The number of workers.
     """
@@ -146,7 +146,7 @@ def _prototype(path: str) -> ModuleType:
 
 
 def border_coverage(top: topshap.TopK, exact: Values, depth: int = 2) -> list[bool]:
-    """Return whether the 95% intervals of differences between players next to the border contain the true ones."""
+    """Return whether the 95% intervals of differences between players at the border contain the true differences."""
     order = np.argsort(-top.estimates, kind="stable")
     covariance = top.covariance
     if covariance is None:
@@ -162,7 +162,7 @@ def border_coverage(top: topshap.TopK, exact: Values, depth: int = 2) -> list[bo
 def ratio(
     results: Mapping[Setting, Outcome], settings: Iterable[Setting], rival: str, *, perfect: bool = False
 ) -> float:
-    """Return the geometric mean over games of our error divided by the rival's; our error is 0 if `perfect`."""
+    """Return the geometric mean over games of odd-gp's error (0 if `perfect`) divided by that of a rival."""
     logs = [
         np.log(((0.0 if perfect else results[setting].error) + ADDED) / (rival_error(results, setting, rival) + ADDED))
         for setting in settings
@@ -172,7 +172,7 @@ def ratio(
 
 
 def rival_error(results: Mapping[Setting, Outcome], setting: Setting, rival: str) -> float:
-    """Return the error of a rival, or of the best rival, on the same game and budget."""
+    """Return the error of a rival, or of the best rival, for the same game and budget."""
     if rival not in (LUCKIEST, BEST):
         return results[setting._replace(algorithm=rival)].error
     errors = np.array([results[setting._replace(algorithm=name)].errors for name in RIVALS])
@@ -185,7 +185,7 @@ def luckiest_error(errors: Matrix) -> float:
 
 
 def best_error(errors: Matrix) -> float:
-    """Return the error of the best algorithm, chosen by one half of the runs and measured in the other, both ways.
+    """Return the error of the best algorithm, chosen by one half of the runs and measured on the other, both ways.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def averaged_over_budgets(results: Mapping[Setting, Outcome]) -> dict[Setting, O
 
 
 def error_report(results: Mapping[Setting, Outcome], rivals: Sequence[str]) -> str:
-    """Return a line for every budget and family, and the ratios over all of them."""
+    """Return a table with a line for every budget and family, and the ratios over all of them."""
     names = {rival: Path(rival).stem + " (prototype)" if rival.endswith(".py") else rival for rival in rivals}
     families = sorted({setting.family for setting in results})
     budgets = sorted({setting.budget for setting in results})
@@ -241,7 +241,7 @@ def _listed(ratios: Mapping[str, float]) -> str:
 
 
 def calibration_report(results: Mapping[Setting, Outcome]) -> str:
-    """Return the coverage of intervals by family, and how often the set is right by confidence."""
+    """Return the coverage of intervals by family, and the rate of correct sets by confidence."""
     coverage = []
     for family in [*sorted({setting.family for setting in results}), "all"]:
         held = [h for s, o in results.items() if family in (s.family, "all") for h in o.covered]

@@ -1,9 +1,9 @@
 """Evaluations until confident, and failure rates, on complete games.
 
-The report has, for every game and algorithm, the mean number of distinct evaluations until a race for the top k stops
-by itself; the failures, runs with an inclusion-exclusion error above epsilon, with the Clopper-Pearson interval of
-their rate; and, with published calls, how many times fewer evaluations that is than the calls of CMCS@K in Table 1 of
-arXiv 2504.02019.
+For every game and algorithm, the report shows the mean number of distinct evaluations until a race for the top k is
+confident, and the failures: runs with an inclusion-exclusion error above epsilon, with the Clopper-Pearson interval of
+their rate. If the published calls are given, it also shows the calls of CMCS@K in Table 1 of arXiv 2504.02019 divided
+by the number of evaluations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """The parameters of a race that stops by itself."""
+    """The parameters of a race that stops when it is confident."""
 
     k: int = 5
     epsilon: float = 0.0005
@@ -49,7 +49,7 @@ class Setting(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The evaluations of every run, and whether its error was larger than allowed."""
+    """The evaluations of every run, and whether its error was above epsilon."""
 
     evaluations: list[int]
     failed: list[bool]
@@ -83,7 +83,7 @@ def fixed_confidence(
     baselines
         A folder with ``pac_global.csv``, the published calls.
     single_games
-        Whether to print a line for every game of all families, not just of "global".
+        Whether to print a line for every game of all families instead of only "global".
     n_jobs
         The number of workers.
     """
@@ -104,7 +104,7 @@ def run_setting(setting: Setting) -> Outcome:
 
 
 def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
-    """Run races that stop by themselves on a game with known Shapley values, with different seeds."""
+    """Run races until confident on a game with known Shapley values, with different seeds."""
     k, epsilon, delta, runs, _ = terms
     only_published = algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees
     guarantee: Guarantee = "published" if only_published else "asymptotic"
@@ -116,7 +116,7 @@ def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
 
 
 def published_calls(baselines: Path | None) -> dict[str, float]:
-    """Return the calls of CMCS@K in Table 1 by game."""
+    """Return a dict from games to the calls of CMCS@K in Table 1."""
     if baselines is None:
         return {}
     with (baselines / "pac_global.csv").open(newline="") as file:
@@ -124,7 +124,7 @@ def published_calls(baselines: Path | None) -> dict[str, float]:
 
 
 def report(results: Mapping[Setting, Outcome], calls: Mapping[str, float], *, single_games: bool) -> str:
-    """Return a table with the games, and a line about all games of every family, epsilon and algorithm."""
+    """Return a table of the games, with a line for all games of every family, epsilon and algorithm."""
     lines = []
     groups: dict[tuple[str, float, str], list[Setting]] = {}
     for setting in results:

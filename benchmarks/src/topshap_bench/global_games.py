@@ -1,6 +1,6 @@
 """The complete tables of the paper's global games, trained locally, and the top k that topshap finds in them.
 
-A random forest of 20 trees is trained on every subset of a dataset's features: 2**n trainings. The values are kept in
+A random forest of 20 trees is trained on every subset of a dataset's features: 2**n trainings. The values are saved in
 the output folder, so an interrupted run can be resumed. Diabetes and wine come with scikit-learn; the other datasets
 are read from a folder or fetched from OpenML.
 """
@@ -39,11 +39,11 @@ def global_games(
     Parameters
     ----------
     names
-        Names of datasets, see `topshap_bench.datasets.NAMES`.
+        The names of datasets; see `topshap_bench.datasets.NAMES`.
     out
-        The folder of the tables.
+        The folder for the tables.
     datasets
-        The folder with the datasets, in place of OpenML.
+        The folder with the datasets, instead of OpenML.
     published
         A folder with published tables to compare with.
     k
@@ -59,7 +59,7 @@ def global_games(
 
 
 def report(name: str, game: TableGame, k: int, seconds: float, published: Path | None) -> str:
-    """Return the exact top k, the answers of `identify` with several budgets, and the published top k."""
+    """Return the exact top k, the results of `identify` with several budgets, and the published top k."""
     names = game.player_names or ()
     phi = game.shapley_values()
     exact = np.argsort(-phi, kind="stable")[:k]

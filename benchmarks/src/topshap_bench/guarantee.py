@@ -1,9 +1,9 @@
-"""Failure rates of races that stop by themselves, next to the allowed rates.
+"""Failure rates of races that stop when confident, compared with the allowed rates.
 
 Every stopping rule is run on adversarial games (see `topshap_bench.adversarial`), on real games, and on near ties with
-epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon. Rates have 95% Clopper-Pearson intervals,
-and a mark if they are significantly above delta (one-sided, 0.1%). The rules without a guarantee, ``"credible"`` and
-published ones, are run and marked as well.
+epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon. Rates have 95% Clopper-Pearson intervals
+and are marked if they are significantly above delta (one-sided, 0.1%). Rules without a guarantee, ``"credible"`` and
+``"published"``, are run and marked as well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ONE_IN = {
     ("swap@k", "asymptotic"): 3,
     ("swap@k", "exact"): 20,
 }
-"""The fraction of the runs for rules of different speed: all, one in 3 or one in 20; one in 10 for rules not listed."""
+"""The fraction of the runs for rules of different speed: all, one in 3 or one in 20. The default is one in 10."""
 DELTAS = (0.01, 0.05, 0.1)
 EPSILON = 0.002
 """The allowed error in adversarial games, as a fraction of the range of the Shapley values."""
@@ -82,7 +82,7 @@ def guarantee(
     sources
         Real games, complete tables; may be empty.
     folder
-        The output folder; results that are already there are not computed again.
+        The output folder; results in it are not computed again.
     kinds, games
         The kinds of adversarial games, and the number of games of each kind.
     rules
@@ -90,8 +90,8 @@ def guarantee(
     deltas
         The allowed failure rates.
     runs
-        The number of runs per adversarial game for the fastest rules; fewer for the others, see `ONE_IN`. A family of
-        real games has as many runs as a kind of adversarial games.
+        The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`. A family of
+        real games has as many runs as a kind of adversarial game.
     seed, n_jobs, progress
         See `topshap_bench.run`.
     """
@@ -123,7 +123,7 @@ def _races(
 
 
 def failed(row: Row) -> bool:
-    """Return whether the error of a run is above the allowed error by more than rounding."""
+    """Return whether the error of a run exceeds the allowed error by more than rounding."""
     return row.inclusion_exclusion_error > row.allowed_error + tie_tolerance(np.array([row.value_range]))
 
 

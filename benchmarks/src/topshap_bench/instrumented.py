@@ -1,4 +1,4 @@
-"""Games that count the coalitions they are asked for, and games that measure their own time."""
+"""Games that count evaluated coalitions, and games that measure their own time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CountedGame:
-    """A game that counts calls and distinct coalitions, and evaluates no coalition twice.
+    """A game that counts calls and distinct coalitions, and evaluates each coalition only once.
 
     Examples
     --------
@@ -34,14 +34,14 @@ class CountedGame:
         self.ledger = Ledger(self.n_players, counting=counting)
 
     def __call__(self, coalitions: Any, /) -> Values:
-        """Return the values of the rows, which may be numbers instead of bools; 0 means absent."""
+        """Return the values of the rows, which may hold numbers instead of bools; 0 means absent."""
         rows: Coalitions = np.atleast_2d(np.asarray(coalitions)).astype(np.bool_)
         bill = self.ledger.price(rows)
         return self.ledger.enter(bill, np.asarray(self.game(rows[bill.unpaid]), dtype=np.float64))
 
 
 class TimedGame:
-    """A game that measures its own CPU time and counts the rows it is asked for.
+    """A game that measures its own CPU time and counts evaluated rows.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class TimedGame:
 
 
 def additive(n_players: int) -> Game:
-    """Return a game that costs next to nothing: a sum of random weights."""
+    """Return a game that takes almost no time: a sum of random weights."""
     from topshap.games import AdditiveGame  # noqa: PLC0415 - not needed by most users of this module
 
     return AdditiveGame(np.random.default_rng(0).random(n_players))

@@ -45,10 +45,10 @@ def sums_of_sets(
 ) -> UnanimityGame:
     """Return a sum of unanimity games.
 
-    `orders` has the number of sets per player for each size of set. Only a fraction `relevant` of the players occurs,
-    at least 20. With `heredity`, players with a large effect of their own occur more often and with larger
-    coefficients. `size` is the mean coefficient of sets of two and more players; that of single players is 1. A game
-    of single players and pairs alone would not be a test: least squares on complement pairs finds it exactly.
+    `orders` maps the size of a set to the number of such sets per player. Only a fraction `relevant` of the players
+    occurs, but at least 20. With `heredity`, players with a large individual effect occur more often and with larger
+    coefficients. `size` is the mean coefficient of sets of two or more players; that of single players is 1. Games with
+    only single players and pairs would be too easy: least squares on complement pairs is exact for them.
     """
     rng = np.random.default_rng([seed, n])
     active = rng.permutation(n)[: max(20, round(relevant * n))]
@@ -65,7 +65,7 @@ def sums_of_sets(
 
 
 class DiminishingGame:
-    """v(S) = 1 - the product of q_i over S: each player takes a fraction of the remainder."""
+    """Diminishing returns: v(S) is 1 minus the product of q_i over S, so each player takes a fraction of the rest."""
 
     def __init__(self, n: int, seed: int) -> None:
         self.n_players = n
@@ -76,7 +76,10 @@ class DiminishingGame:
         return -np.expm1(coalitions @ np.log(self._left))
 
     def shapley_values(self) -> Values:
-        """Integrate over the probability t that another player is present: a polynomial of degree n - 1 in t."""
+        """Return the exact Shapley values.
+
+        They are integrals over the probability t that another player is present, of polynomials of degree n - 1 in t.
+        """
         taken = 1.0 - self._left
         nodes, weights = _unit_nodes(self.n_players // 2 + 1)
         factors = 1.0 - np.outer(nodes, taken)
@@ -85,7 +88,7 @@ class DiminishingGame:
 
 
 class SigmoidGame:
-    """v(S) = expit(a + b * the sum of integer weights in S), so steep that a few players decide."""
+    """A sigmoid: v(S) is expit(a + b * the sum of integer weights in S), so steep that a few players decide."""
 
     def __init__(self, n: int, seed: int) -> None:
         self.n_players = n
@@ -102,9 +105,10 @@ class SigmoidGame:
         return np.asarray(expit(self._steepness * (total - self._middle)))
 
     def shapley_values(self) -> Values:
-        """Integrate over the probability t that another player is present.
+        """Return the exact Shapley values.
 
-        For each t, the distribution of the sum of the others is the inverse Fourier transform of a product over them.
+        They are integrals over the probability t that another player is present. For each t, the distribution of the
+        sum of the others is the inverse Fourier transform of a product over them.
         """
         distinct, place, counts = np.unique(self._weights, return_inverse=True, return_counts=True)
         lowest, highest = (int(self._weights[part].sum()) for part in (self._weights < 0, self._weights > 0))
@@ -137,4 +141,4 @@ KINDS: Mapping[str, Callable[[int, int], KnownGame]] = {
     "diminishing": DiminishingGame,
     "sigmoid": SigmoidGame,
 }
-"""Kinds of games, as functions of the number of players and a seed."""
+"""The kinds of games: functions of the number of players and a seed."""

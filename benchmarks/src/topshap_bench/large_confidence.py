@@ -1,12 +1,12 @@
-"""Races that stop by themselves on games of many players with known Shapley values.
+"""Evaluations until confident on games of many players with known Shapley values.
 
 unanimity-N   a sum of 2 N unanimity games of one to six of N players
 trees-N       the prediction of boosted trees with N features for one row, with absent features averaged over 20 other
               rows; the exact values are the interventional ones of the trees
 
-The report has, for every game and algorithm, the mean number of distinct evaluations; how many times fewer that is than
-for ``cmcs@k`` with its published rule; the failures, runs with an inclusion-exclusion error above epsilon, with the
-Clopper-Pearson interval of their rate; and the seconds of a run.
+For every game and algorithm, the report shows the mean number of distinct evaluations; the factor by which it is lower
+than that of ``cmcs@k`` with its published rule; the failures, runs with an inclusion-exclusion error above epsilon,
+with the Clopper-Pearson interval of their rate; and the seconds per run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The outcome of the races, and the seconds of one of them."""
+    """The outcome of the races, and the seconds per race."""
 
     outcome: Outcome
     seconds: float
@@ -62,7 +62,7 @@ class BoostedTrees:
         self._row, self._others = x[0].astype(np.float32), x[1 : 1 + ROWS].astype(np.float32)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
-        """Return the mean prediction of each coalition."""
+        """Return the mean prediction for each coalition."""
         mixed = np.where(coalitions[:, None], self._row, self._others)
         predictions: Values = self._model.predict(mixed.reshape(-1, self.n_players))
         return predictions.reshape(len(coalitions), ROWS).mean(axis=1)
@@ -70,8 +70,9 @@ class BoostedTrees:
     def shapley_values(self) -> Values:
         """Return the exact Shapley values.
 
-        Against one other row, a leaf is reached if certain features P come from the row itself and certain others Q do
-        not: its value times a game with the Shapley values (p-1)! q! / (p+q)! in P and -p! (q-1)! / (p+q)! in Q.
+        For one other row, a leaf is reached if certain features P come from the explained row and certain features Q do
+        not. This is a game with the Shapley values (p-1)! q! / (p+q)! in P and -p! (q-1)! / (p+q)! in Q, times the
+        value of the leaf.
         """
         phi = np.zeros(self.n_players)
         for tree, other in product(self._model.estimators_[:, 0], self._others):
@@ -140,7 +141,7 @@ def run_setting(setting: Setting) -> Result:
 
 
 def report(results: Mapping[Setting, Result]) -> str:
-    """Return a line for every game and algorithm."""
+    """Return a table with a line for every game and algorithm."""
     lines = []
     for setting, (outcome, seconds) in results.items():
         mean = float(np.mean(outcome.evaluations))

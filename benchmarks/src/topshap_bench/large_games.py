@@ -1,11 +1,12 @@
 """odd-gp against least squares on games of many players with known Shapley values.
 
 The rivals are least squares with the leverage scores of Musco and Witter (2025), "Provably Accurate Shapley Value
-Estimation via Leverage Score Sampling" (complement pairs, all sizes alike, without replacement, weighted by the Shapley
-kernel, efficient), and ``kernelshap``. The report has, for each kind of game, the root mean squared error of all
+Estimation via Leverage Score Sampling" (complement pairs, uniform sizes, without replacement, weighted by the Shapley
+kernel, efficient), and ``kernelshap``. For each kind of game, the report shows the root mean squared error of all
 Shapley values and the inclusion-exclusion error of the top 10, both as fractions of the range of the Shapley values;
-the ratio of odd-gp's root mean squared error to that of leverage least squares; and for odd-gp the CPU seconds without
-those of the game, and the peak memory of its process. Every game runs in a process of its own, one after the other.
+the ratio of odd-gp's root mean squared error to that of leverage least squares; and, for odd-gp, the CPU seconds
+without those of the game and the peak memory of its process. The games run one after the other, each in a separate
+process.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Setting(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The root mean squared and the inclusion-exclusion error of all algorithms, and the cost of odd-gp."""
+    """The root mean squared and inclusion-exclusion errors of all algorithms, and the cost of odd-gp."""
 
     squared: dict[str, float]
     error: dict[str, float]
@@ -71,7 +72,7 @@ def large_games(
     kinds: Sequence[str] = tuple(KINDS),
     seeds: int = 1,
 ) -> str:
-    """Run every kind of game with several numbers of players and of evaluations per player, and return the report."""
+    """Run every kind of game with several numbers of players and evaluations per player, and return the report."""
     one_thread()
     groups = list(product(players, per_player, kinds))
     settings = [Setting(kind, n, per, seed) for n, per, kind in groups for seed in range(seeds)]
@@ -115,7 +116,7 @@ def run_setting(setting: Setting) -> Outcome:
 
 
 def estimate(game: TimedGame, algorithm: str, budget: int, seed: int) -> Values:
-    """Return the estimates of an algorithm, which must not exceed the budget."""
+    """Return the estimates of an algorithm; raise an error if it exceeds the budget."""
     before = game.rows
     if algorithm == LEVERAGE:
         phi = leverage_least_squares(game, budget, seed)
@@ -139,7 +140,7 @@ def _geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def _line(kind: str, n: int, budget: int, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the line of a kind of game: means over seeds."""
+    """Return the line of a kind of game, with means over seeds."""
     errors = [
         f"{1000 * np.mean([each[algorithm] for each in of_it]):.3f}"
         for of_it in ([o.squared for o in outcomes], [o.error for o in outcomes])

@@ -16,7 +16,7 @@ __all__ = ["draw_pairs", "kernel_least_squares"]
 
 
 def kernel_least_squares(coalitions: Coalitions, worths: Values, gain: float) -> Values:
-    """Fit an additive game with the sum `gain`, with the Shapley kernel of a size shared by its coalitions."""
+    """Fit an additive game with the sum `gain`; coalitions of the same size share the Shapley kernel weight equally."""
     n = coalitions.shape[1]
     sizes = coalitions.sum(axis=1)
     weights = 1.0 / (sizes * (n - sizes) * np.bincount(sizes)[sizes])

@@ -1,9 +1,9 @@
-"""CPU time per access of every algorithm through `topshap.identify`, next to shap's KernelExplainer.
+"""CPU time per access of every algorithm in `topshap.identify`, compared with shap's KernelExplainer.
 
-The game is a sum of weights, with 14 players, a budget of 2000 and ``counting="calls"``; its own time is negligible. A
-process of its own measures one run after the other (see `topshap_bench.overhead_probe`), and the fastest of several
-seeds counts. With another version's source tree, a second process measures that version, and the two take turns run by
-run, so that the load of the machine affects both alike.
+The game is a sum of weights with 14 players, a budget of 2000 and ``counting="calls"``; its own time is negligible. A
+separate process measures one run after the other (see `topshap_bench.overhead_probe`), and the fastest of several seeds
+counts. Given the source tree of another version, a second process measures that version. The two alternate after every
+run, so that the load of the machine affects both equally.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KERNEL_EXPLAINER = "shap:kernel"
 
 
 class Overhead(NamedTuple):
-    """The overhead of one algorithm in microseconds per access, nan if a version does not have it."""
+    """The overhead of one algorithm in microseconds per access; nan if a version does not have the algorithm."""
 
     algorithm: str
     new: float
@@ -67,11 +67,11 @@ class Probe:
         loaded = Path(self._read())
         if not loaded.is_relative_to(source.resolve()):
             self.close()
-            raise FileNotFoundError(f"{source} does not contain the package topshap: {loaded} was imported instead")
+            raise FileNotFoundError(f"{source} does not contain the package topshap; {loaded} was imported instead.")
         self.algorithms = self._read().split()
 
     def measure(self, algorithm: str, seed: int) -> float:
-        """Return the microseconds of CPU time per access of one run, nan for an unknown algorithm."""
+        """Return the CPU time per access of one run in microseconds; nan for an unknown algorithm."""
         if algorithm not in self.algorithms:
             return float("nan")
         print(algorithm, seed, file=self._process.stdin, flush=True)
@@ -87,7 +87,7 @@ class Probe:
     def _read(self) -> str:
         line = self._process.stdout.readline() if self._process.stdout is not None else ""
         if not line:
-            raise RuntimeError(f"the process that measures the overhead ended with exit code {self._process.wait()}")
+            raise RuntimeError(f"The process that measures the overhead ended with exit code {self._process.wait()}.")
         return line.strip()
 
     def __enter__(self) -> Self:
@@ -109,14 +109,14 @@ def overhead(
     Parameters
     ----------
     old
-        The source tree of another version, the folder that contains its package ``topshap``; None measures this
-        version only.
+        The source tree of another version, the folder that contains its package ``topshap``. With None, only this
+        version is measured.
     runs
-        The number of seeds of which the fastest run counts.
+        The number of seeds; the fastest run counts.
     algorithms
-        Names of algorithms, all by default.
+        The names of the algorithms, all by default.
     progress
-        Called with the name of every algorithm.
+        A function that is called with the name of every algorithm.
     """
     with ExitStack() as stack:
         new = stack.enter_context(Probe(Path(topshap.__file__).parents[1]))
@@ -132,18 +132,18 @@ def overhead(
 
 
 def _fastest(name: str, new: Probe, other: Probe | None, runs: int) -> tuple[float, float]:
-    """Return the fastest run of each version; the two take turns, and each comes first in every second turn."""
+    """Return the fastest run of each version; the versions alternate, and so does their order."""
     best = {new: float("inf"), other: float("inf")}
     for turn in range(runs + 1):
         for probe in (new, other) if turn % 2 else (other, new):
             took = float("nan") if probe is None else probe.measure(name, max(turn - 1, 0))
-            if turn > 0:  # the first turn warms up
+            if turn > 0:  # the first turn is a warm-up
                 best[probe] = min(took, best[probe])
     return best[new], best[other]
 
 
 def report(measured: Sequence[Overhead], *, runs: int) -> str:
-    """Return a line per algorithm."""
+    """Return a table with a line per algorithm."""
     compared = not all(isnan(found.old) for found in measured)
     columns = ["algorithm", "us/access", "/ KernelExplainer", *(["old us/access", "new / old"] if compared else [])]
     lines = []

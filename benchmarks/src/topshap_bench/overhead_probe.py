@@ -1,8 +1,8 @@
-"""A script that measures the overhead of the topshap on its path; `topshap_bench.overhead` runs it in a process.
+"""A script that measures the overhead of the topshap version on its path; `topshap_bench.overhead` runs it.
 
-It uses nothing but `topshap.identify` and `topshap.algorithms.ALGORITHMS`, so that it can measure other versions. It
-prints the path of the package and the names of its algorithms, then reads lines "ALGORITHM SEED" and answers each with
-the microseconds of CPU time per access.
+It uses only `topshap.identify` and `topshap.algorithms.ALGORITHMS`, so that it can measure other versions. It prints
+the path of the package and the names of its algorithms, then reads lines "ALGORITHM SEED" and answers each with the CPU
+time per access in microseconds.
 """
 
 import gc
@@ -16,7 +16,7 @@ import numpy as np
 
 N_PLAYERS, K, BUDGET = 14, 5, 2000
 IN_A_ROW = 3
-"""Runs per request, of which the fastest counts: after a wait and a collection of garbage, caches are cold."""
+"""The number of runs per request. The fastest counts, since caches are cold after a wait and a garbage collection."""
 KERNEL_EXPLAINER = "shap:kernel"
 WEIGHTS = np.random.default_rng(0).random(N_PLAYERS)
 
@@ -39,7 +39,7 @@ def measure(algorithm: str, seed: int) -> float:
 
 def measure_kernel_explainer(seed: int) -> float:
     """Return the CPU seconds per access of shap's KernelExplainer, with one background row."""
-    import shap  # type: ignore[import-untyped]  # noqa: PLC0415 - measured only where it is installed
+    import shap  # type: ignore[import-untyped]  # noqa: PLC0415 - measured only if it is installed
 
     np.random.seed(seed)  # noqa: NPY002 - the state that shap uses
     explainer = shap.KernelExplainer(game, np.zeros((1, N_PLAYERS)))

@@ -1,14 +1,14 @@
 """The figures of "Antithetic Sampling for Top-k Shapley Identification" (arXiv 2504.02019), part by part.
 
-a   error against the budget for the steps towards cmcs: independent, same-length, identical, cmcs, greedy-cmcs, cmcs@k
+a   error against the budget for the ablations of cmcs: independent, same-length, identical, cmcs, greedy-cmcs, cmcs@k
 b   inclusion-exclusion error and mean squared error against the budget, for the main algorithms
 c   local games (families whose name begins with "local"): error over k at one budget, and over budgets at k = 3
 d   global games (all other families): the same
 e   c and d for ratio precision
-f   Table 1: calls until a race stops by itself, published and measured, with topshap's own algorithm last
+f   Table 1: calls until a race is confident, published and measured, with topshap's own algorithm last
 
-Every access is counted, as in the paper. Bands are one standard error over runs. A panel shows one global game, or the
-mean over the local games of a family.
+Every access is counted, as in the paper. Bands show one standard error over runs. A panel shows one global game, or
+the mean over the local games of a family.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STEPS = ("independent", "same-length", "identical", "cmcs", "greedy-cmcs", "cmcs
 MAIN = ("greedy-cmcs", "cmcs@k", "cmcs", "samplingshap@k", "bus", "approshapley", "stratified-svarm", "kernelshap")
 PAC = ("cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k")
 OURS = "odd-gp@k"
-"""The algorithm that ``algorithm="auto"`` runs until it is confident."""
+"""The algorithm that ``algorithm="auto"`` selects for a run with `epsilon`."""
 BUDGETS = (100, 250, 500, 1000, 1500, 2000)
 FIXED = 500
 """The budget at which k varies."""
@@ -105,13 +105,13 @@ def paper(
     sources
         The games.
     folder
-        The output folder; results that are already there are not computed again.
+        The output folder; results in it are not computed again.
     parts
         The letters of the parts, all by default.
     runs
-        The number of runs of every setting; the paper has 1000.
+        The number of runs of every setting; 1000 in the paper.
     runs_of_table_1
-        The number of runs of the races that stop by themselves, which are the slowest; `runs` by default.
+        The number of runs of the races until confident, which are the slowest; `runs` by default.
     budgets
         The budgets at k = 3.
     ks
@@ -120,7 +120,7 @@ def paper(
         See `topshap_bench.run`.
     """
     if not parts or not set(parts) <= set(PARTS):
-        refuse("parts", parts, must_be=f"letters out of {PARTS!r}")
+        refuse("parts", parts, must_be=f"one or more of the letters {PARTS!r}")
     settings = budget_settings(sources, parts, runs=runs, budgets=budgets, ks=ks)
     if "f" in parts:
         settings += table_1_settings(sources, runs if runs_of_table_1 is None else runs_of_table_1)
@@ -210,7 +210,7 @@ def _is_local(family: str) -> bool:
 
 
 def errors(rows: Sequence[Row]) -> str:
-    """Return a table with the errors of every algorithm at the k that all parts share."""
+    """Return a table of the errors of every algorithm at the k that all parts share."""
     lines = []
     for title, group in _by_panel([row for row in rows if row.k == K]).items():
         for (budget, algorithm), of_it in sorted(grouped(group, "budget", "algorithm").items()):

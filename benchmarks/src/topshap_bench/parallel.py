@@ -1,4 +1,4 @@
-"""Independent tasks on several processes, with one thread each."""
+"""Independent tasks in several processes, with one thread each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _Answer = TypeVar("_Answer")
 
 
 def one_thread() -> None:
-    """Give every worker process that is started from now on one thread of linear algebra.
+    """Limit the linear algebra of all worker processes started later to one thread.
 
-    Workers read these variables when they import numpy. Threads that compete for the same cores are slower than one.
+    Workers read these variables when they import numpy. Several threads that compete for the same cores are slower than
+    one.
     """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -28,7 +29,7 @@ def one_thread() -> None:
 def in_order(f: Callable[[_Task], _Answer], tasks: Iterable[_Task], n_jobs: int | None) -> Iterator[_Answer]:
     """Yield the results of `f` in the order of the tasks, computed by `n_jobs` workers.
 
-    None means the number of joblib's context, and one worker without a context.
+    With None, joblib's context determines the number of workers, which is 1 by default.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The race: odd-gp against published algorithms, other packages and a researcher's own, at equal distinct evaluations.
+"""The race: odd-gp against published, external and custom algorithms with equal numbers of distinct evaluations.
 
 The error is the inclusion-exclusion error as a fraction of the range of the Shapley values. For every family of games
-and every rival, the report has the rival's mean error; the geometric mean over games of odd-gp's error divided by the
+and every rival, the report shows the rival's mean error; the geometric mean over games of odd-gp's error divided by the
 rival's, with `ADDED` added to both and a bootstrap interval over games; and the number of combinations of game and
 budget that odd-gp wins or loses. A difference within two standard errors is a tie. Combinations in which a rival cannot
-run are not compared, and the report says how many are.
+run are not compared; the report shows the number of compared combinations.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from topshap_bench.sources import Source
 
 OURS = "odd-gp"
-"""The algorithm that ``algorithm="auto"`` runs for a fixed budget."""
+"""The algorithm that ``algorithm="auto"`` selects for a fixed budget."""
 BUDGETS = (50, 100, 250, 500, 1000)
 KS = (1, 3, 5, 7)
 ADDED = 0.001
-"""Added to errors before they are divided, as a fraction of the range: smaller differences hardly matter."""
+"""A fraction of the range that is added to errors before division, so that tiny differences hardly matter."""
 
 ABOUT = f"""Errors are inclusion-exclusion errors in thousandths of the range of the Shapley values.
 The parameters of {OURS} were tuned on every second published table of each family, beginning with the first; --unseen
@@ -70,9 +70,9 @@ def race(
     sources
         The games.
     folder
-        The output folder; results that are already there are not computed again.
+        The output folder; results in it are not computed again.
     algorithms
-        The rivals, see `topshap_bench.contestants.contestant`; all known algorithms by default.
+        The rivals; see `topshap_bench.contestants.contestant`. The default is all known algorithms.
     budgets, ks, runs
         The budgets, the values of k and the number of runs of every combination.
     seed, n_jobs, progress
@@ -83,7 +83,7 @@ def race(
         refuse("algorithms", algorithms, must_be=f"at least one algorithm other than {OURS!r}")
     settings = fixed_budget_settings(sources, [OURS, *others], ks=ks, budgets=sorted(budgets), runs=runs)
     if not settings:
-        refuse("ks", ks, must_be="smaller than the number of players of some game")
+        refuse("ks", ks, must_be="smaller than the number of players of at least one game")
     rows = run(settings, folder / "race.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text = report(rows)
     (folder / "race.txt").write_text(text + "\n", encoding="utf-8")
@@ -124,7 +124,7 @@ def _standings(rows: Sequence[Row]) -> str:
 
 
 def _means(rows: Sequence[Row]) -> dict[tuple[str, str, int], Mean]:
-    """Return the mean error over the runs by game and budget, if the algorithm could run for all k."""
+    """Return the mean error over the runs by game and budget, where the algorithm could run for all k."""
     means = {}
     for setting, group in grouped(rows, "family", "game", "budget").items():
         _, errors = by_run(group, "relative_error", "budget")
@@ -134,7 +134,7 @@ def _means(rows: Sequence[Row]) -> dict[tuple[str, str, int], Mean]:
 
 
 def outcome_of(mine: Mean, theirs: Mean) -> str:
-    """Return ``"win"`` if our error is smaller, ``"loss"`` if it is larger, or ``"tie"`` within two standard errors.
+    """Return ``"win"`` if odd-gp's error is smaller, ``"loss"`` if larger, or ``"tie"`` within two standard errors.
 
     With single runs, which have no standard errors, only equal errors are a tie.
 

@@ -1,8 +1,8 @@
-"""Published figures next to those measured here, on the same complete games.
+"""Published results compared with measured ones, on the same complete games.
 
 The baselines are ``pac_global.csv`` and ``fixed_budget_global.csv``, means with standard errors. Part "pac" is Table 1
-of "Antithetic Sampling for Top-k Shapley Identification" (Kolpaczki, Nielen and Hüllermeier 2025): races that stop by
-themselves. Part "fixed" compares the quality with a fixed budget. Every access is counted in both.
+of "Antithetic Sampling for Top-k Shapley Identification" (Kolpaczki, Nielen and Hüllermeier 2025): races until
+confident. Part "fixed" compares the quality with a fixed budget. Both count every access.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ DELIBERATE = {
 """Reasons for deliberate differences from the baseline."""
 
 EXTRA_BUDGET = {"kernelshap": 1}
-"""The baseline's kernelshap does not count the empty coalition: one more evaluation makes the budgets equal."""
+"""The baseline's kernelshap does not count the empty coalition, so one more evaluation makes the budgets equal."""
 
 
 class Setting(NamedTuple):
-    """One setting to repeat; without a budget the race stops by itself."""
+    """One setting to repeat; without a budget, the race stops when it is confident."""
 
     game: str
     algorithm: str
@@ -92,7 +92,7 @@ class Mean(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A figure measured here and that of the baseline."""
+    """A measured number and that of the baseline."""
 
     setting: Setting
     figure: str
@@ -101,7 +101,7 @@ class Comparison(NamedTuple):
 
     @property
     def z(self) -> float:
-        """The difference in standard errors, 0 for mean squared errors that are rounding noise."""
+        """The difference in standard errors; 0 if both are mean squared errors within rounding of 0."""
         difference = self.ours.mean - self.theirs.mean
         if self.figure == "mse" and max(self.ours.mean, self.theirs.mean) < 1e-20:
             return 0.0
@@ -142,7 +142,7 @@ def reproduce(
     runs
         The number of runs per setting, at least 2; by default 100 for "pac" and 200 for "fixed".
     games
-        Names of games, all by default.
+        The names of the games, all by default.
     n_jobs
         The number of workers.
     """
@@ -240,7 +240,7 @@ def settings_of(part: str, games: Sequence[str]) -> list[Setting]:
 def compare(
     part: str, outcomes: Mapping[Setting, Sequence[Outcome]], baseline: Baseline
 ) -> tuple[str, list[Comparison]]:
-    """Return a table next to its baseline, with a line per setting, and all comparisons in it."""
+    """Return a table of results next to their baseline, with a line per setting, and all its comparisons."""
     made: list[Comparison] = []
     lines = []
     for setting, of_it in outcomes.items():
@@ -260,7 +260,7 @@ def compare(
 
 
 def conclusion(made: Sequence[Comparison]) -> str:
-    """Return the figures that differ, with the known reasons."""
+    """Return the numbers that differ, with the known reasons."""
     lines = []
     for what, only_informs in (("compared", False), ("for information only", True)):
         figures = [c for c in made if (c.setting.algorithm in INFORMATION) == only_informs]

@@ -22,15 +22,15 @@ _PARQUET = "a results file in .parquet"
 
 @front_door
 class ResultsFile(Generic[RowT]):
-    """Rows in a file: read when it is opened, appended as results arrive.
+    """A file of rows that are read when it is opened and appended as results arrive.
 
-    A row is written to disk as soon as it is added. An incomplete last line of a CSV file, left by a crash, is dropped.
-    A Parquet file cannot be appended to, so rows are kept in ``<name>.rows.csv`` next to it until `close`.
+    A row is written to disk as soon as it is added. An incomplete last line of a CSV file, left by a crash, is removed.
+    Since Parquet files do not support appending, their rows are kept in ``<name>.rows.csv`` until `close`.
 
     Parameters
     ----------
     path
-        A path that ends in ``.csv`` or ``.parquet``; None keeps the rows in memory only.
+        A path that ends in ``.csv`` or ``.parquet``. With None, the rows are kept in memory only.
     kind
         The type of a row: a named tuple of strings and numbers, `Row` in most experiments.
 
@@ -74,7 +74,7 @@ class ResultsFile(Generic[RowT]):
             writer.writerows([_as_text(value) for value in row] for row in new)
 
     def close(self) -> None:
-        """Write the rows to the Parquet file, if it is one."""
+        """Write the rows to the file if it is a Parquet file."""
         if self.path is None or self._journal is None or self._journal == self.path:
             return
         _write_parquet(self.path, self.rows, self.kind)
@@ -113,7 +113,7 @@ def _read_csv(path: Path, kind: type[RowT]) -> list[RowT]:
     if header is None:
         return []
     if tuple(header) != kind._fields:
-        refuse("path", str(path), must_be="a results file of an experiment, with its columns")
+        refuse("path", str(path), must_be="a results file with the columns of this experiment")
     hints = get_type_hints(kind)
     return [kind(*(_from_text(hints[name], text) for name, text in zip(header, line, strict=True))) for line in lines]
 
@@ -138,7 +138,7 @@ def _read_parquet(path: Path, kind: type[RowT]) -> list[RowT]:
     parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by=_PARQUET)
     columns = parquet.read_table(path).to_pydict()
     if tuple(columns) != kind._fields:
-        refuse("path", str(path), must_be="a results file of an experiment, with its columns")
+        refuse("path", str(path), must_be="a results file with the columns of this experiment")
     return [kind(*values) for values in zip(*columns.values(), strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The work of one worker: run races, read them at the budgets of their settings, and measure the answers."""
+"""The task of a worker: run races, read their results at the budgets of the settings, and measure the quality."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, list[Setting]]]:
-    """Return the settings of each race, by rising budget.
+    """Return the settings of each race, by increasing budget.
 
-    Settings that differ only in the budget share a race if the algorithm does not plan by it: the race with the largest
-    budget is read at the smaller ones.
+    Settings that differ only in the budget share a race if the algorithm does not depend on it: the result of the race
+    is read at each budget.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, 
     races: dict[tuple[Source, Setting], list[Setting]] = {}
     for source, setting in pairs:
         shared = setting.budget is not None and not setting.plans_by_budget
-        if shared and setting.counting == "distinct":  # a budget for all coalitions starts a race that enumerates them
+        if shared and setting.counting == "distinct":  # a budget for all coalitions leads to enumeration
             shared = (setting.budget or 0) < 2 ** source.open().game.n_players
         races.setdefault((source, setting._replace(budget=None) if shared else setting), []).append(setting)
     return [(source, sorted(race, key=lambda setting: setting.budget or 0)) for (source, _), race in races.items()]
@@ -51,7 +51,7 @@ def run_chunk(races: Sequence[tuple[Source, Sequence[Setting]]], seed: int) -> l
 
 
 def run_race(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> list[Row]:
-    """Run one race and compare its answers at all its budgets with the exact values."""
+    """Run one race and compare its results at all budgets with the exact values."""
     play = _external_answers if settings[0].algorithm in external.EXTERNAL else _race_answers
     rows, seconds, start = [], 0.0, time.process_time()
     for setting, answer in zip(settings, play(opened, settings, seed), strict=True):
@@ -70,12 +70,12 @@ class _Answer(NamedTuple):
 
 
 def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
-    """Yield the answers of a race at each budget."""
+    """Yield the result of a race at each budget."""
     game, race = opened.game, _race(opened, settings[0], seed)
     for setting in settings:
         if setting is not settings[0]:
             race.extend(setting.budget)  # type: ignore[arg-type]  # races with several settings have budgets
-        while not race.done:  # an oracle would take longer than looking up a few values in a table
+        while not race.done:  # faster than an oracle, since values are looked up in a table
             race.tell(game(race.ask()))
         top = race.result()
         yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped)
@@ -100,7 +100,7 @@ def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
 
 
 def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
-    """Yield the answers of an algorithm of another package."""
+    """Yield the results of an algorithm of another package."""
     for setting in settings:
         budget = check_int("budget", setting.budget, low=2)
         for_estimates, for_ties = setting.seeds(seed).spawn(2)

@@ -3,8 +3,8 @@
 The game is a sum of weights, and its own time is subtracted. Time is CPU time per access through `topshap.identify`, in
 the fastest of a few runs; memory is the peak of another run. The report compares the slope of the upper half of the
 points in a log-log plot with the power that the algorithm's docstring claims ("Overhead per evaluation: O(...)"), and
-marks algorithms that grow faster. Runs that are expected to take too long or too much memory, extrapolated from smaller
-ones, are skipped, and the report says so.
+marks algorithms whose cost grows faster. Runs that would take too long or too much memory, extrapolated from smaller
+ones, are skipped and reported as skipped.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 PLAYERS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BUDGETS = (500, 1000, 2000, 4000, 8000, 16_000)
 BUDGET, N_PLAYERS = 2000, 30
-"""The budget while the number of players varies, and the number of players while the budget varies: so small that
-warm-ups of 30 rounds are a small part of the larger budgets."""
+"""The budget while the number of players varies, and the number of players while the budget varies. The latter is so
+small that warm-ups of 30 rounds are a small part of the larger budgets."""
 K = 5
 LIMIT, LARGEST = 3.0, 1000.0
-"""The limits for the expected seconds and megabytes of a run."""
+"""The maximum expected seconds and megabytes of a run."""
 ENOUGH = 1.0
-"""The seconds after which no further run starts, since long runs vary little."""
+"""The number of seconds after which no further run starts, since long runs vary little."""
 SLACK = 0.3
 """A slope is marked if it exceeds the claimed power by more than this."""
 MEASURED = "measured"
 
 
 class Measurement(NamedTuple):
-    """Time and memory of one algorithm at one size, or why there are none."""
+    """Time and memory of one algorithm at one size, or the reason why they were not measured."""
 
     axis: str
     """The variable: ``"players"`` or ``"budget"``."""
@@ -56,7 +56,7 @@ class Measurement(NamedTuple):
     version: str
     """The package of the algorithm and its version."""
     outcome: str
-    """``"measured"``, or why it was not run: ``"too long"``, ``"too large"``, ``"not for n"`` or ``"cannot run"``."""
+    """``"measured"``, or why it did not run: ``"too long"``, ``"too large"``, ``"not for n"`` or ``"cannot run"``."""
     calls: int
     seconds: float
     """The time of a whole run."""
@@ -97,19 +97,19 @@ def scale(
     Parameters
     ----------
     folder
-        The output folder; measurements of the same versions that are already there are not repeated.
+        The output folder; measurements of the same versions in it are not repeated.
     algorithms
-        Names of algorithms of topshap and of other packages; all by default.
+        The names of algorithms of topshap and of other packages, all by default.
     players
-        Numbers of players, at a budget of `BUDGET`, or half of all coalitions if that is less.
+        The numbers of players, for a budget of `BUDGET`, or half of all coalitions if that is less.
     budgets
-        Budgets, with `N_PLAYERS` players.
+        The budgets, for `N_PLAYERS` players.
     runs
-        The number of runs of which the fastest counts; fewer if they take more than a second.
+        The number of runs, of which the fastest counts; fewer if they take more than a second.
     limit
-        Runs that are expected to take more seconds are skipped.
+        The maximum expected number of seconds; longer runs are skipped.
     progress
-        Called with every measurement.
+        A function that is called with every measurement.
     """
     sizes = {"budget": [(N_PLAYERS, t) for t in sorted(budgets)]}
     sizes["players"] = [(n, min(BUDGET, 2 ** (n - 1))) for n in sorted(players)]  # never all coalitions
@@ -135,7 +135,7 @@ def scale(
 
 
 def measure(size: Size, smaller: Sequence[Measurement], runs: int, limit: float) -> Measurement:
-    """Measure an algorithm at a size, or say why it is skipped, given the measurements at smaller sizes."""
+    """Measure an algorithm at a size, or state why it is skipped, given the measurements at smaller sizes."""
     _, name, n, budget, _ = size
     nothing = (0, 0.0, float("nan"), float("nan"))
     if (reason := why_not(size, smaller, limit)) is not None:
@@ -159,7 +159,7 @@ def measure(size: Size, smaller: Sequence[Measurement], runs: int, limit: float)
 
 
 def why_not(size: Size, smaller: Sequence[Measurement], limit: float) -> str | None:
-    """Return why an algorithm is not run at a size, None if it is.
+    """Return why an algorithm is not run at a size, or None if it is run.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def expected(size: int, smaller: Sequence[tuple[int, float]]) -> float:
 
 
 def _run(name: str, n: int, budget: int, seed: int) -> tuple[int, float]:
-    """Run an algorithm; return its accesses, 0 if it cannot run, and the seconds of the game and of counting."""
+    """Run an algorithm; return its accesses (0 if it cannot run) and the seconds of the game and of counting."""
     if name in external.EXTERNAL:
         counted = CountedGame(additive(n), "calls")
         timed = TimedGame(counted)
@@ -212,7 +212,7 @@ def _run(name: str, n: int, budget: int, seed: int) -> tuple[int, float]:
 
 
 def claimed_power(algorithm: str, symbol: str) -> int | None:
-    """Return the power of n or T in the overhead that an algorithm's docstring claims, None without a claim.
+    """Return the power of n or T in the overhead that an algorithm's docstring claims, or None.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def claimed_power(algorithm: str, symbol: str) -> int | None:
 
 
 def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """Return the slope of the upper half of the points in a log-log plot, nan for a single point.
+    """Return the slope of the upper half of the points in a log-log plot; nan for a single point.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""TopKSelector, SelectKBest and RFE at equal k on real data: the score of a model trained on the selected features.
+"""TopKSelector, SelectKBest and RFE with equal k on real data: the score of a model trained on the selected features.
 
-Every selector sees only the training half of a split. The model is trained on the selected columns of that half and
-scored on the other (accuracy or R^2). The report has means over the splits, the gain over the best rival with its
+Every selector gets only the training half of a split. The model is trained on the selected columns of that half and
+scored on the other (accuracy or R^2). The report shows means over the splits, the gain over the best rival with its
 standard error over the splits, and the number of combinations of data, model and k in which TopKSelector is ahead.
-Columns that are not numeric become ordinal codes, and missing values the median of the training half.
+Columns that are not numeric are converted to ordinal codes, and missing values are replaced by the median of the
+training half.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ def selection(
     Parameters
     ----------
     data
-        ``"breast-cancer"`` or names of `topshap_bench.datasets.NAMES`.
+        ``"breast-cancer"`` or names in `topshap_bench.datasets.NAMES`.
     folder
-        The folder with the datasets, in place of OpenML.
+        The folder with the datasets, instead of OpenML.
     splits
         The number of splits of each dataset.
     ks
@@ -110,7 +111,7 @@ def load(name: str, folder: Path | None) -> Table:
 
 
 def _as_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a column as floats; values that are not numbers become their positions in sorted order."""
+    """Convert a column to floats; values that are not numbers become their positions in sorted order."""
     if not is_numeric_dtype(column):
         column = column.astype(object).astype("category").cat.codes.where(column.notna())
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -150,7 +151,7 @@ def scores_of(run: Run, tables: Mapping[str, Table]) -> dict[str, float]:
 
 
 def report(found: Mapping[Run, Mapping[str, float]], splits: int) -> str:
-    """Return a line for each combination of data, model and k, and how often TopKSelector is ahead."""
+    """Return a table with a line for each combination of data, model and k, and how often TopKSelector is ahead."""
     rivals = SELECTORS[1:]
     ahead = dict.fromkeys(rivals, 0)
     lines = []

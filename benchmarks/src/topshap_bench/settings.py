@@ -1,4 +1,4 @@
-"""A setting is one run of one algorithm on one game; a row is a setting with its result.
+"""Settings and rows: a setting is one run of one algorithm on one game, and a row is a setting with its result.
 
 Settings are plain data. The random numbers of a run depend only on the seed of the experiment and on its setting, so a
 result does not depend on the other runs, their order or the number of workers.
@@ -14,9 +14,9 @@ import numpy as np
 from topshap_bench.contestants import plans_by_budget
 
 COST = ("evaluations", "calls", "seconds")
-"""The columns of a row with the cost of the run."""
+"""The columns with the cost of a run."""
 MEASURES = ("binary_precision", "ratio_precision", "inclusion_exclusion_error", "mean_squared_error")
-"""The columns of a row with the quality of the answer, functions of `topshap.metrics`; nan without an answer."""
+"""The columns with the quality of a result, functions of `topshap.metrics`; nan without a result."""
 
 
 class Setting(NamedTuple):
@@ -34,11 +34,11 @@ class Setting(NamedTuple):
     algorithm: str
     k: int
     fingerprint: str = ""
-    """The first characters of the game's fingerprint, which tell apart games of the same name."""
+    """The first characters of the game's fingerprint, to distinguish games with the same name."""
     budget: int | None = None
-    """The budget, None if the race stops by itself."""
+    """The budget, or None if the race stops when it is confident."""
     epsilon: float | None = None
-    """The allowed error of a race that stops by itself, None with a fixed budget."""
+    """The allowed error of a race that stops when it is confident, or None with a fixed budget."""
     unit: str = ""
     """The unit of `epsilon`: ``"value"``, or ``"range"`` for a fraction of the range of the Shapley values."""
     delta: float | None = None
@@ -57,7 +57,7 @@ class Setting(NamedTuple):
 
     @property
     def plans_by_budget(self) -> bool:
-        """Whether the algorithm plans by the budget; if not, one race can be read at several budgets.
+        """Whether the algorithm depends on the budget; if not, one race gives the results for several budgets.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Setting(NamedTuple):
         return plans_by_budget(self.algorithm)
 
     def seeds(self, seed: int) -> np.random.SeedSequence:
-        """Return the seed sequence of the run, the same for all budgets if the algorithm does not plan by them.
+        """Return the seed sequence of the run, the same for all budgets if the algorithm does not depend on them.
 
         Examples
         --------
@@ -76,14 +76,14 @@ class Setting(NamedTuple):
         >>> bool(a.generate_state(1) == b.generate_state(1))
         False
         """
-        named = self._replace(guarantee="asymptotic") if self.guarantee == "published" else self  # as in the records
+        named = self._replace(guarantee="asymptotic") if self.guarantee == "published" else self  # as in recorded data
         key = named.key if self.plans_by_budget else named._replace(budget=None).key
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 
 
 class Row(NamedTuple):
-    """A setting with the cost of its run and the quality of the answer: a row of the results file."""
+    """A setting with the cost of its run and the quality of the result: a row of the results file."""
 
     family: str
     game: str
@@ -128,7 +128,7 @@ class Row(NamedTuple):
 
     @property
     def allowed_error(self) -> float:
-        """The `epsilon` of a race that stops by itself, in the unit of the values."""
+        """The `epsilon` of a race that stops when it is confident, in the unit of the values."""
         if self.epsilon is None:
             return float("nan")
         return self.epsilon * (self.value_range if self.unit == "range" else 1.0)

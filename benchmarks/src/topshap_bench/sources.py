@@ -1,6 +1,6 @@
 """The games of an experiment: files, adversarial games, and synthetic games of any size.
 
-A source is a name that a worker process can turn into the game: small, and the same in every process.
+A source is a small description of a game, from which every worker process can open the same game.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TRAINED = ("diabetes", "wine")
 """The tables that are trained if no files are given."""
 HALVES = {"all": slice(None), "tune": slice(0, None, 2), "judge": slice(1, None, 2)}
-"""The games of a family to use. The parameters of odd-gp were tuned on the half "tune" of the published tables."""
+"""The parts of a family. The parameters of odd-gp were tuned on the half "tune" of the published tables."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Source:
     path: Path | None = None
 
     def open(self) -> OpenedGame:
-        """Return the game with its exact Shapley values; a process keeps the last 64 games."""
+        """Return the game with its exact Shapley values; each process caches the last 64 games."""
         return _opened(self)
 
 
@@ -86,7 +86,7 @@ def _opened(source: Source) -> OpenedGame:
 
 
 def forget_opened_games() -> None:
-    """Forget the games that this process has opened, so that files that have changed are read again."""
+    """Clear the cache of opened games, so that changed files are read again."""
     _opened.cache_clear()
 
 
@@ -107,8 +107,8 @@ def from_folder(
     families
         The families to use, all by default.
     half
-        ``"all"`` games of a family; ``"tune"``, every second beginning with the first; or ``"judge"``, the others. In
-        the published tables, the parameters of odd-gp were tuned on the first half.
+        ``"all"`` games of a family; ``"tune"``, every second one, starting with the first; or ``"judge"``, the others.
+        The parameters of odd-gp were tuned on the half "tune" of the published tables.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def from_folder(
         check_choice("families", family, found)
     games = [source for name in families or found for source in [s for s in sources if s.family == name][HALVES[half]]]
     if not games:
-        refuse("folder", str(folder), must_be=f"one with at least two games of a family with half={half!r}")
+        refuse("folder", str(folder), must_be=f"a folder with at least two games of a family if half={half!r}")
     return games
 
 
@@ -154,7 +154,7 @@ def synthetic() -> list[Source]:
 
 
 def adversarial(kind: str, count: int) -> list[Source]:
-    """Return the first games of a kind, see `topshap_bench.adversarial`."""
+    """Return the first games of a kind; see `topshap_bench.adversarial`."""
     return [Source(kind, str(number)) for number in range(count)]
 
 

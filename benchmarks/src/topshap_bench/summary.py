@@ -22,7 +22,7 @@ _RESAMPLES = 2000
 
 
 class Mean(NamedTuple):
-    """A mean with its standard error, nan for a single number.
+    """A mean with its standard error, which is nan for a single number.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Ro
 
 
 def by_run(rows: Iterable[Row], measure: str, column: str) -> tuple[list[Any], Matrix]:
-    """Return the sorted values of a column, and a measure for every run and value, as `topshap.show.curves` takes them.
+    """Return the sorted values of a column, and a measure for every run and value, as `topshap.show.curves` expects.
 
     The measure is averaged over all other columns.
     """
@@ -65,7 +65,7 @@ def by_run(rows: Iterable[Row], measure: str, column: str) -> tuple[list[Any], M
 
 
 class Ratio(NamedTuple):
-    """A geometric mean of ratios with a 95% bootstrap interval, nan for a single ratio."""
+    """A geometric mean of ratios with a 95% bootstrap interval, which is nan for a single ratio."""
 
     ratio: float
     low: float

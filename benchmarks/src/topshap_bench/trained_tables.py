@@ -24,14 +24,14 @@ _SECONDS_BETWEEN_SAVES = 10.0
 
 
 def complete_table(game: RetrainingGame, path: Path, *, n_jobs: int | None, label: str) -> TableGame:
-    """Return the table of all coalitions; only values that are missing in the file are computed.
+    """Return the table of all coalitions, computing only the values that are missing in the file.
 
     Parameters
     ----------
     game
-        The game, with one training per coalition.
+        The game, which trains a model for each coalition.
     path
-        An ``.npz`` file for the values, from which an interrupted run is resumed.
+        An ``.npz`` file for the values, from which an interrupted run resumes.
     n_jobs
         The number of workers.
     label
@@ -41,7 +41,7 @@ def complete_table(game: RetrainingGame, path: Path, *, n_jobs: int | None, labe
     if path.exists():
         with np.load(path, allow_pickle=False) as kept:
             if "fingerprint" not in kept or str(kept["fingerprint"]) != game.fingerprint:
-                raise ParameterError(f"{path} has another game's values: delete it or choose another folder.")
+                raise ParameterError(f"{path} holds the values of another game. Delete it or choose another folder.")
             values = kept["values"]
     missing = np.flatnonzero(np.isnan(values))
     if len(missing) > 0:
@@ -59,7 +59,7 @@ def trained_table(
     name
         One of `topshap_bench.datasets.NAMES`; ``"diabetes"`` and ``"wine"`` come with scikit-learn.
     folder
-        The folder of the tables.
+        The folder for the tables.
     n_jobs
         The number of workers.
     datasets
@@ -72,7 +72,7 @@ def trained_table(
 
 
 def _train(game: RetrainingGame, values: Values, missing: Any, path: Path, *, n_jobs: int | None, label: str) -> None:
-    """Compute the missing values, and save the table from time to time."""
+    """Compute the missing values, and save the table periodically."""
     blocks = [missing[start : start + BLOCK] for start in range(0, len(missing), BLOCK)]
     answers = in_order(game, (from_ids(block, game.n_players) for block in blocks), n_jobs)
     saved_at = time.monotonic()
@@ -87,7 +87,7 @@ def _train(game: RetrainingGame, values: Values, missing: Any, path: Path, *, n_
 
 
 def save_table(path: Path, values: Values, game: RetrainingGame) -> None:
-    """Replace the file atomically; missing values are nan."""
+    """Write the table to a file atomically; missing values are nan."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
         np.savez_compressed(

@@ -1,15 +1,15 @@
-"""odd-gp against boosted trees, which model high-order interactions well, at equal distinct evaluations.
+"""odd-gp against boosted trees, which model high-order interactions well, with equal distinct evaluations.
 
 The rival is similar to Regression MSR (Witter et al. 2025) and ProxySHAP: coalitions in complement pairs, sizes s with
 weight (s (n - s))^-0.5, without replacement; a boosted-tree model of their values; the exact Shapley values of the
 model, from its predictions for all 2**n coalitions; and an efficient least-squares fit of the residuals, weighted by
 the Shapley kernel. About sixty settings of design, trees and correction were screened on every second game of local-nlp
-(half "tune") with two seeds each; of the twelve that were repeated with six seeds at all budgets, this was the best, by
-less than chance. xgboost was screened with fewer settings than the others.
+(half "tune") with two seeds each; of the twelve that were repeated with six seeds at all budgets, this was the best,
+though not significantly. xgboost was screened with fewer settings than the others.
 
-The report has, for every budget, the mean inclusion-exclusion error as a fraction of the range of the Shapley values;
+For every budget, the report shows the mean inclusion-exclusion error as a fraction of the range of the Shapley values;
 the geometric mean over games of the ratio of errors, with 0.001 of the range added to both; the ratio of the mean
-squared errors of all Shapley values (in units of the range, averaged over games); and the CPU seconds of a run.
+squared errors of all Shapley values (in units of the range, averaged over games); and the CPU seconds per run.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def tree_shapley_values(game: TableGame, budget: int, model: str, seed: int) -> 
 
 
 def report(results: Mapping[Setting, Outcome], budgets: Sequence[int], models: Sequence[str]) -> str:
-    """Return a line for every family and budget, and one for all budgets."""
+    """Return a table with a line for every family and budget, and one for all budgets."""
     lines = []
     for family, budget in product(sorted({setting.family for setting in results}), [*budgets, None]):
         chosen = [

@@ -1,7 +1,7 @@
 """The regions of a picture behind the prediction of an image network.
 
-The network is EfficientNet-Lite0 with its ImageNet weights from the package index (dependency group ``heavy``).
-The picture is from scikit-learn. Nothing is downloaded at run time.
+The network is EfficientNet-Lite0 with ImageNet weights, installed as a package (dependency group ``heavy``). The
+picture is from scikit-learn. Nothing is downloaded at run time.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """The words of a review behind the rating predicted by a sentence encoder.
 
-The encoder is all-MiniLM-L6-v2 from the package index (dependency group ``heavy``). Nothing is downloaded at run
-time. A linear model on its embeddings is trained on rated snippets. They are read from ``movie_snippets_rated.csv.gz``,
-a file with the columns ``rating`` and ``text``, in the folder named by the environment variable ``TOPSHAP_DATASETS``.
-Without this file, the snippets below are used.
+The encoder is all-MiniLM-L6-v2, installed as a package (dependency group ``heavy``). Nothing is downloaded at run time.
+A linear model on its embeddings is trained on rated snippets from ``movie_snippets_rated.csv.gz``, a file with the
+columns ``rating`` and ``text`` in the folder named by the environment variable ``TOPSHAP_DATASETS``. Without this file,
+the snippets below are used.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Which coalitions next: one algorithm a file, each a generator that reads like its paper's pseudocode.
+"""The algorithms: each decides which coalitions to evaluate next, and estimates the Shapley values from their values.
 
-`make` turns the name of an algorithm into the algorithm with its default parameters.
+`make` returns the algorithm of a given name, with its default parameters.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 For a fixed budget
 ------------------
-1. A budget that covers all 2^n coalitions enumerates them: the answer is exact, and nothing is left to choose.
+1. If the budget covers all 2^n coalitions, they are enumerated, and the result is exact.
 2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
    players alone or the grand coalition without each of them; from there on it is the Gaussian process.
 3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget.
-4. Without any budget, where another criterion ends the race, `greedy-cmcs`, which does not plan ahead; `cmcs` beyond
-   `PAIRWISE_PLAYERS` players, since it follows no pairs, and where players are ranked by magnitude, since it samples
-   all players alike.
+4. Without a budget, if another criterion ends the race, `greedy-cmcs`, which does not depend on the budget; `cmcs`
+   beyond `PAIRWISE_PLAYERS` players, since it does not track pairs, and if players are ranked by magnitude, since it
+   samples all players equally.
 
 For a fixed confidence
 ----------------------
@@ -18,20 +18,21 @@ For a fixed confidence
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
    coalitions (`enumeration`): up to 18 players small coalitions and their complements first, with more by id.
 9. ``guarantee="published"``: `cmcs@k`.
-10. Without a guarantee, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
+10. If no guarantee is given, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
 Measurements
 ------------
-``topshap-bench fixed-budget --runs 20`` (2): on 33 complete games, half of those there are, with budgets from 50 to
-2000 and k = 1, 3, 5, 7, `odd-gp` has 0.24 of the error of `kernelshap`, 0.31 of that of `greedy-cmcs` and 0.10 of that
-of `stratified-svarm` (geometric means over games and budgets); 0.37 of that of the one of them that did best on a game
-and budget, 0.34 if that one is chosen by half of the runs and measured in the others (0.32 and 0.31 with one ratio a
-game, of the errors averaged over budgets); and in no family and budget more than `kernelshap`.
+``topshap-bench fixed-budget --runs 20`` (2): 33 complete games, half of those available, with budgets from 50 to 2000
+and k = 1, 3, 5, 7. As geometric means over games and budgets, the error of `odd-gp` is 0.24 times that of `kernelshap`,
+0.31 times that of `greedy-cmcs` and 0.10 times that of `stratified-svarm`. It is 0.37 times that of the best of the
+three on each game and budget, or 0.34 times if the best is chosen on half of the runs and measured on the others (0.32
+and 0.31 with one ratio per game, of errors averaged over budgets). In no family and at no budget is it larger than the
+error of `kernelshap`.
 
-``topshap-bench large-games`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations each, 0.2 of the
-error of least squares with leverage scores, as a geometric mean over kinds of games; 0.8 to 0.9 on the least smooth
-kinds. With 1000 players and 10,000 evaluations it takes about half a minute and 0.9 GB; both grow with the square of
-the evaluations.
+``topshap-bench large-games`` (2 and 3): on games of 500 and 1000 players with 5 and 10 evaluations per player, the
+error is 0.2 times that of least squares with leverage scores, as a geometric mean over kinds of games, and 0.8 to 0.9
+times on the least smooth kinds. With 1000 players and 10,000 evaluations a run takes about half a minute and 0.9 GB;
+both grow with the square of the evaluations.
 
 ``topshap-bench fixed-confidence`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
 delta = 0.01, `odd-gp@k` takes 16.1 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.
@@ -58,9 +59,9 @@ if TYPE_CHECKING:
     from topshap.statistics.ranking import RankBy
 
 ODD_GP_PLAYERS = 2000
-"""The largest number of players for which the process is fitted."""
+"""The largest number of players for which the Gaussian process is fitted."""
 PAIRWISE_PLAYERS = 2000
-"""The largest number of players for which the differences of all pairs are followed: these are n x n arrays."""
+"""The largest number of players for which the differences of all pairs are tracked, in n x n arrays."""
 
 
 def choose(
@@ -72,14 +73,16 @@ def choose(
     deterministic: bool = True,
     bounded: bool = False,
 ) -> Algorithm[Any]:
-    """Return the algorithm that ``algorithm="auto"`` runs; the module documents the rule.
+    """Return the algorithm that ``algorithm="auto"`` runs.
+
+    It depends on the number of players, the budget and the guarantee, as the page "Which algorithm?" shows.
 
     Parameters
     ----------
     n_players
         The number of players.
     budget
-        The budget, None without a limit; less than all coalitions, which would be enumerated.
+        The budget, None without a limit. It must not cover all coalitions, since these would be enumerated.
     guarantee
         The guarantee of a race that stops by itself, None for a race that does not; `auto_guarantee` is the default.
     rank_by
@@ -119,7 +122,7 @@ def choose(
 
 
 def auto_guarantee(n_players: int) -> Guarantee:
-    """Return the guarantee with which `choose` is to be called where none was asked for.
+    """Return the guarantee for `choose` if none was given.
 
     Examples
     --------

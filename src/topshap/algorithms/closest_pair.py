@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ClosestPairAlgorithm(Algorithm[MeanStanding]):
     """Warms up on all players, then samples the two players whose intervals overlap most across the border.
 
-    Subclasses define how all players are sampled, and how two players are.
+    Subclasses define how a round samples all players, and how it samples two.
     """
 
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
@@ -63,12 +63,12 @@ class ClosestPairAlgorithm(Algorithm[MeanStanding]):
             yield self.compare(drawn, i, j, standing)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
-        """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
+        """Return the published rule, checked after the warm-up; for ``"credible"`` the default rule."""
         return published_rule(problem, self.warm_up) or super().stopping_rule(problem)
 
 
 def closest_across_border(standing: MeanStanding, k: int, level: float) -> tuple[int, int]:
-    """Return the player of the top k with the lowest lower bound and the one of the rest with the highest upper."""
+    """Return the player of the top k with the lowest lower bound, and that of the rest with the highest upper bound."""
     top, rest = standing.partition(k)
     lower, upper = clt_interval(standing.live_estimates, standing.live_std_errors, level)
     return top.item(lower[top].argmin()), rest.item(upper[rest].argmax())

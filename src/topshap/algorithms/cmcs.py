@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalition, Coalitions, Players, Values
 
 WARM_UP = 30
-"""Rounds in which every player is sampled before the central limit theorem is used."""
+"""The number of samples of every player before the central limit theorem is used."""
 
 
 class CMCS(Algorithm[MeanStanding]):
@@ -26,7 +26,7 @@ class CMCS(Algorithm[MeanStanding]):
     A round draws one anchor coalition S, with a size uniform in 0..n and then uniform among the sets of that size, and
     evaluates S and its n neighbours with one player flipped. That gives the extended marginal contribution
     D_i(S) = v(S + i) - v(S - i) of every player for n + 1 evaluations. E[D_i(S)] is the Shapley value, and since
-    all players meet the same S, the differences between them vary less than the contributions themselves.
+    all players share the same S, the differences between them vary less than the contributions themselves.
 
     Overhead per evaluation: O(n).
 
@@ -51,7 +51,7 @@ class CMCS(Algorithm[MeanStanding]):
         return compare_all(problem, standing)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
-        """Return the published rule, checked after 30 samples of every player; for ``"credible"`` the common one."""
+        """Return the published rule, checked after 30 samples of every player; for ``"credible"`` the default rule."""
         return published_rule(problem, WARM_UP) or super().stopping_rule(problem)
 
 
@@ -65,7 +65,9 @@ def compare_all(problem: Problem, standing: MeanStanding, rounds: int | None = N
 
 
 def flips(players: Players, n: int) -> Coalitions:
-    """Return nobody, then each of `players` alone, one per row: an anchor XOR these is the anchor and its neighbours.
+    """Return the empty coalition, then each of `players` alone, one per row.
+
+    An anchor XOR these rows is the anchor, then its neighbours with one player flipped.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def add_contributions(standing: MeanStanding, anchor: Coalition, players: Player
 def published_rule(problem: Problem, min_samples: int) -> OverlappingIntervals | None:
     """Return the rule that these algorithms were published with, for ``guarantee="published"``; otherwise None.
 
-    It is not a guarantee at level delta, and a result that rests on it says so.
+    It is not a guarantee at level delta, and `TopK.promise` says so.
     """
     if problem.epsilon is None or problem.delta is None or problem.guarantee != "published":
         return None

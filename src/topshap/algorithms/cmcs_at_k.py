@@ -32,9 +32,9 @@ class CMCSAtK(ClosestPairAlgorithm):
     Parameters
     ----------
     warm_up
-        Rounds of CMCS at the start.
+        The number of rounds of CMCS at the start.
     delta
-        The level of the intervals in a race for a fixed budget. One that stops by itself uses its own delta.
+        The level of the intervals in a race for a fixed budget. A race with `epsilon` uses its own delta.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class CMCSAtK(ClosestPairAlgorithm):
 
     def compare(self, anchor: Coalition, i: int, j: int, standing: MeanStanding) -> Round:
         """Return the round that evaluates the anchor, and the anchor with each of the two players flipped."""
-        # Element by element: for two players that is faster than any array operation, and a round has nothing else.
+        # Element by element, since this is faster than array operations for two players, and a round does nothing else.
         rows = np.empty((3, len(anchor)), dtype=np.bool_)
         rows[:] = anchor
         has_i, has_j = anchor.item(i), anchor.item(j)

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
 
 IDS_PER_ROUND = 2**18
+"""The largest number of coalitions in a round."""
 
 
 class Enumeration(Algorithm[FittedStanding]):
     """Evaluate every coalition; the race then computes the exact values.
 
-    Where one round holds all coalitions (up to 18 players), small coalitions and their complements come first. A race
-    that ends before all are known then estimates by least squares with the weights of the Shapley kernel, without
-    standard errors. With more players it has no estimates before the end.
+    Up to 18 players, one round holds all coalitions, and small coalitions and their complements come first. If such a
+    race ends before all are known, its estimates are least squares with the weights of the Shapley kernel, without
+    standard errors. With more players there are no estimates before the end.
 
     Examples
     --------

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 class GreedyCMCS(Algorithm[MeanStanding]):
     """CMCS that samples the players whose side of the border is most uncertain.
 
-    After the warm-up each round takes the current top k and the rest, and estimates for every pair across the border
-    the probability p_ij that it is the wrong way round, from the rounds in which both were sampled. A pair is included
-    with probability (p_ij - p_min) / (p_max - p_min), and every player of an included pair is compared against one
-    anchor. If all p_ij are equal, everyone is.
+    After the warm-up each round estimates, for every pair across the border, the probability p_ij that it is in the
+    wrong order, from the rounds in which both players were sampled. A pair is included with probability
+    (p_ij - p_min) / (p_max - p_min), and every player of an included pair is compared against one anchor. If all p_ij
+    are equal, all players are compared.
 
     Overhead per evaluation: O(n + k (n - k) / m + n**2 / T) for T evaluations, with m the number of players sampled in
-    a round; the last term is the table of all pairs, which is made once.
+    a round; the last term is the table of all pairs, which is created once.
 
     Parameters
     ----------
     warm_up
-        Rounds of CMCS at the start.
+        The number of rounds of CMCS at the start.
 
     Examples
     --------
@@ -68,12 +68,12 @@ class GreedyCMCS(Algorithm[MeanStanding]):
             yield Round(rows, partial(add_contributions, standing, anchor, players))
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
-        """Return the published rule, checked after the warm-up; for ``"credible"`` the one of every algorithm."""
+        """Return the published rule, checked after the warm-up; for ``"credible"`` the default rule."""
         return published_rule(problem, self.warm_up) or super().stopping_rule(problem)
 
 
 def doubtful_players(standing: MeanStanding, k: int, uniform: Matrix) -> Players:
-    """Return the players of the next round: those of pairs across the border that may be the wrong way round.
+    """Return the players of the next round: those of pairs across the border that may be in the wrong order.
 
     `uniform` holds a random number in [0, 1) for every pair, which decides whether it is included.
     """
@@ -95,7 +95,7 @@ def probability_of_wrong_order(standing: MeanStanding, top: Players, rest: Playe
     """Return, for i in `top` and j in `rest`, the estimated probability that j's Shapley value exceeds i's.
 
     p_ij = Phi(sqrt(M_ij) d_ij / s_ij), with d_ij the mean and s_ij the deviation of D_j - D_i in the M_ij rounds in
-    which both were sampled. While a game has shown nothing but zeros, nothing is known and they are nan.
+    which both were sampled. While all samples are zero, the probabilities are nan.
     """
     rounds, ahead, variance = standing.differences(top, rest)
     wrong: Matrix = ndtr(ahead * np.sqrt(rounds / variance))

@@ -54,12 +54,12 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
         SAR,
     )
 }
-"""All algorithms that can be chosen by name."""
+"""All algorithms that can be selected by name."""
 
 
 @front_door
 def make(algorithm: Any) -> Algorithm[Any]:
-    """Return the algorithm of this name with its default parameters; an algorithm is returned as it is.
+    """Return the algorithm of this name with its default parameters; an algorithm object is returned unchanged.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def make(algorithm: Any) -> Algorithm[Any]:
 
 
 def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool) -> Algorithm[Any]:
-    """Return the algorithm to run: the one that was asked for, if it can keep within the limits."""
+    """Return the algorithm to run: the requested one, or the choice of ``"auto"``; refuse one that lacks an ability."""
     auto = isinstance(options.algorithm, str) and options.algorithm == "auto"
     asked_for = None if auto else make(options.algorithm)
     if limits.enumerates:
@@ -95,7 +95,7 @@ def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, determini
     if (needed := _missing_ability(picked, limits, n, options, deterministic=deterministic)) is not None:
         refuse("algorithm", options.algorithm, must_be=needed)
     if limits.budget is None and picked.needs_budget:
-        refuse("budget", None, must_be=f"given with algorithm {picked.name!r}, which plans for the whole of it")
+        refuse("budget", None, must_be=f"given with algorithm {picked.name!r}, which depends on it")
     return picked
 
 
@@ -116,7 +116,7 @@ def _missing_ability(
 
 
 def _missing_guarantee(picked: Algorithm[Any], asked_for: Guarantee | None) -> str | None:
-    """Return the guarantee that the algorithm lacks, and how to go on; None if it can give it."""
+    """Return the guarantee that the algorithm lacks, with alternatives; None if it can give it."""
     if asked_for in picked.guarantees or (asked_for is None and default_guarantee(picked.guarantees) is not None):
         return None
     guarantee = asked_for or "asymptotic"

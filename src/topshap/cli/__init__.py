@@ -1,6 +1,6 @@
-"""The command ``topshap``: one module for each command, which is imported only if the command is run.
+"""The command ``topshap``, with one module per subcommand; a module is imported only if its command is run.
 
-A module takes part with a function ``register(app)`` that adds its commands, and with its name in `MODULES`.
+To add a command, write a module with a function ``register(app)`` that adds the command, and list it in `MODULES`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import topshap
 from topshap.core.errors import TopshapError
+from topshap.core.printable import printable_lines
 
 if TYPE_CHECKING:
     import typer
@@ -23,13 +24,13 @@ MODULES = [
     "topshap.cli.show",
     "topshap.cli.store",
 ]
-"""The modules with commands; each has the name of its command."""
+"""The modules of the commands, each named after its command."""
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """Return the command ``topshap`` with all commands, or with one of them if there is one of that name."""
+    """Return the command ``topshap`` with the subcommand `only`, or with all subcommands if it does not exist."""
     try:
-        import typer  # noqa: PLC0415 - an extra, imported where it is used
+        import typer  # noqa: PLC0415 - an optional dependency
     except ImportError as error:
         raise ImportError("The command topshap needs typer: pip install 'topshap[cli]'") from error
     app = typer.Typer(
@@ -59,9 +60,9 @@ def build(only: str | None = None) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command; report an error in one line, with the exit code 1."""
+    """Run the command; print errors as one line and exit with code 1."""
     try:
         build(next(iter(sys.argv[1:]), None))()
     except (TopshapError, ImportError, OSError) as error:
-        sys.stderr.write(f"Error: {error}\n")
+        sys.stderr.write(f"Error: {printable_lines(str(error))}\n")
         sys.exit(1)

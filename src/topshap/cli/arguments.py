@@ -33,14 +33,17 @@ _FIRST = ", ".join(f"{comparison(rank_by)} ({rank_by})" for rank_by in RANK_BY)
 class RaceArguments:
     """The options of a race and of its output, as given on the command line.
 
-    To add an option to all commands, add a field here. `topshap.core.options.RaceOptions` says more about each.
+    To add an option to all commands, add a field here. `topshap.core.options.RaceOptions` describes the options in
+    detail.
     """
 
     budget: Annotated[
-        int | None, _race(help="Evaluations to spend; 50 per player if not set, or no limit with --epsilon.")
+        int | None,
+        _race(help="The maximum number of evaluations; by default 50 per player, or no limit with --epsilon."),
     ] = CheckedOptions.budget
     epsilon: Annotated[
-        float | None, _race(help="Stop when no player left out is ahead by more than this, in units of the value.")
+        float | None,
+        _race(help="Stop when no player outside the top k is better by more than this, in units of the value."),
     ] = CheckedOptions.epsilon
     delta: Annotated[float, _race(help="The allowed probability of an error larger than --epsilon.")] = (
         CheckedOptions.delta
@@ -52,26 +55,27 @@ class RaceArguments:
         CheckedOptions.value_range
     )
     algorithm: Annotated[str, _race(help="The algorithm; see the page 'Which algorithm?'.")] = CheckedOptions.algorithm
-    rank_by: Annotated[RankBy, _race(help=f"What comes first: {_FIRST}.")] = CheckedOptions.rank_by
-    seed: Annotated[int, _race(help="The same seed gives the same result.")] = 0
+    rank_by: Annotated[RankBy, _race(help=f"The order of the players, best first: {_FIRST}.")] = CheckedOptions.rank_by
+    seed: Annotated[int, _race(help="The random seed. The same seed gives the same result.")] = 0
     jobs: Annotated[
-        int | None, _race(help="Evaluations at the same time, 1 if not set. The result does not depend on it.")
+        int | None, _race(help="The number of parallel evaluations, 1 by default. The result does not depend on it.")
     ] = None
     store: Annotated[
-        Path | None, _race(help="Keep every evaluation in this file, so that the same command can resume.")
+        Path | None,
+        _race(help="Keep every evaluation in this file; the same command then resumes after an interruption."),
     ] = None
     report: Annotated[Path | None, _output(help="Write a report to this .html file.")] = None
     as_json: Annotated[
         bool,
-        _output("--json", help="Print the result as JSON, for topshap show; all other text goes to standard error."),
+        _output("--json", help="Print the result as JSON, for topshap show. All other text goes to standard error."),
     ] = False
     progress: Annotated[
         bool | None,
-        _output(help="Show progress; if not set, a live leaderboard where standard error is a terminal."),
+        _output(help="Show progress; by default a live leaderboard if standard error is a terminal."),
     ] = None
 
     def options(self) -> RunOptions:
-        """Return the options for `topshap.identify` and the other front doors."""
+        """Return the options for `topshap.identify` and the other entry points."""
         options: Any = {name: value for name, value in vars(self).items() if name in OPTION_DEFAULTS}
         run: RunOptions = {
             "random_state": self.seed,
@@ -91,7 +95,7 @@ class RaceArguments:
 
 
 def takes_race_arguments(**defaults: Any) -> Callable[[_Command], _Command]:
-    """Add the options of `RaceArguments` to a command, which gets them as its argument `race`.
+    """Add the options of `RaceArguments` to a command, which receives them as its argument `race`.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from topshap.core.extras import import_extra
 
 
 class Question(NamedTuple):
-    """An explainer, the row to explain, and the question in words."""
+    """An explainer, the row to explain, and the question as text."""
 
     explainer: topshap.Explainer
     x: np.ndarray[Any, Any]
@@ -50,12 +50,12 @@ def demo(
     seconds = time.perf_counter() - start
     writer.write(top, title=question, game="the probability of a malignant tumour, by a small neural network")
     coalitions = 2**top.n_players
-    writer.say(f"\n{top.evaluations:,} evaluations of the model in {seconds:.1f} s, by {top.algorithm}.")
+    writer.say(f"\n{top.algorithm} took {top.evaluations:,} evaluations of the model and {seconds:.1f} s.")
     writer.say(f"Full enumeration would take {coalitions:,}: {coalitions / top.evaluations:,.0f} times as many.")
 
 
 def suspicious_tumour() -> Question:
-    """Train a model and return the question about one of its predictions."""
+    """Train a model and return a question about one of its predictions."""
     data = _sklearn("datasets").load_breast_cancer()
     split = _sklearn("model_selection").train_test_split
     X_train, X_test, y_train, _ = split(data.data, data.target, random_state=0)
@@ -64,7 +64,7 @@ def suspicious_tumour() -> Question:
     model.fit(X_train, y_train)
     malignant = list(data.target_names).index("malignant")
     chances = model.predict_proba(X_test)[:, malignant]
-    row = int(np.argmin(np.abs(chances - 0.9)))  # a tumour that is suspicious, but not an obvious case
+    row = int(np.argmin(np.abs(chances - 0.9)))  # a suspicious tumour, but not an obvious case
     explainer = topshap.Explainer(model, X_train, output=malignant, feature_names=list(data.feature_names))
     text = f"The model gives tumour {row} of the test set a {chances[row]:.0%} chance of being malignant. Why?"
     return Question(explainer, X_test[row], text)

@@ -38,18 +38,20 @@ def register(app: typer.Typer) -> None:
 def explain(
     data: Annotated[Path, typer.Argument(help="A table: .csv, .csv.gz or .parquet.")],
     *,
-    row: Annotated[int, typer.Option(help="The row to explain; the first one below the header is 0.")],
+    row: Annotated[int, typer.Option(help="The row to explain, counted from 0 below the header.")],
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     k: Annotated[int, typer.Option("-k", help="The number of columns to find.")] = 5,
     model: Annotated[Model, typer.Option(help="The model to train.")] = Model.forest,
     task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be repeated.")] = None,
-    output: Annotated[str | None, typer.Option(help="The class to explain; by default the predicted one.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to ignore; can be repeated.")] = None,
+    output: Annotated[str | None, typer.Option(help="The class to explain; by default the predicted class.")] = None,
     predict: Annotated[
-        str | None, typer.Option(help="module:function, from a DataFrame to one number per row, instead of training.")
+        str | None,
+        typer.Option(help="The function to explain, as module:function; it maps a DataFrame to one number per row."),
     ] = None,
     trust_pickle: Annotated[
-        Path | None, typer.Option(help="A fitted model in a pickle or joblib file. Loading it runs its code.")
+        Path | None,
+        typer.Option(help="A fitted model to explain, in a pickle or joblib file. Loading the file runs its code."),
     ] = None,
     max_columns: MaxColumns = TableLimits().columns,
     max_size: MaxSize = TableLimits().mebibytes,
@@ -57,8 +59,8 @@ def explain(
 ) -> None:
     """Find the columns behind the prediction for one row.
 
-    The value of a set of columns is the prediction when only they are known and all others have their mean or their
-    most frequent value. The model is trained on all other rows, unless --predict or --trust-pickle names one.
+    The value of a set of columns is the prediction when all other columns are replaced by their mean or their most
+    frequent value. The model is trained on all other rows, unless --predict or --trust-pickle provides one.
 
     For example:
 
@@ -69,10 +71,10 @@ def explain(
     writer = race.writer()
     frame = read_table(data, TableLimits(max_columns, max_size))
     if not 0 <= row < len(frame):
-        raise ParameterError(f"The rows of {str(data)!r} are 0 to {len(frame) - 1}. Got --row {row}.")
+        raise ParameterError(f"The rows of {str(data)!r} are 0 to {len(frame) - 1}. Got --row {row} instead.")
     if predict is None and trust_pickle is None:
         if target is None:
-            raise ParameterError("Name the column to predict with --target, or the model with --predict.")
+            raise ParameterError("Name the column to predict with --target, or a function with --predict.")
         train = Training(target, drop or [], task, model, race.seed)
         question = _trained(frame, row, train, path=data)
     else:
@@ -86,7 +88,7 @@ def explain(
     writer.write(
         top,
         title=f"Which columns are behind the prediction for row {row} of {data.name}?",
-        game=f"{explainer.output_name}, with unknown columns at their mean or most frequent value",
+        game=f"{explainer.output_name}, with absent columns replaced by their mean or most frequent value",
     )
 
 
@@ -112,26 +114,28 @@ def _own_model(predict: str | None, trust_pickle: Path | None) -> Any:
     if predict is None:
         return _unpickled(trust_pickle)
     if trust_pickle is not None:
-        raise ParameterError("--predict and --trust-pickle both name a model: give one of them.")
+        raise ParameterError("--predict and --trust-pickle cannot be used together. Use one of them.")
     return load_object(predict, what="--predict")
 
 
 def _unpickled(path: Path | None) -> Any:
     joblib = import_extra("joblib", extra="sklearn", needed_by="--trust-pickle")
     if path is None or not path.is_file():
-        raise ParameterError(f"There is no file {str(path)!r}.")
+        raise ParameterError(f"The file {str(path)!r} does not exist.")
     try:
         return joblib.load(path)
-    except Exception as error:  # loading a pickle can fail in any way
-        raise ParameterError(f"{str(path)!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    except Exception as error:  # loading a pickle can raise anything
+        raise ParameterError(f"Cannot load {str(path)!r}: {type(error).__name__}: {error}") from error
 
 
 def _output(question: Question, output: str | None) -> tuple[Any, str]:
-    """Return the output to explain, by default the predicted class or None without classes, and the prediction."""
+    """Return the output to explain (by default the predicted class, or None without classes) and the prediction."""
     classes = list(getattr(question.model, "classes_", ()))
     if not classes:
         if output is not None and not output.isdigit():
-            raise ParameterError(f"The outputs of this model have no names: --output is a position. Got {output!r}.")
+            raise ParameterError(
+                f"--output must be a position, since the outputs have no names. Got {output!r} instead."
+            )
         return (None if output is None else int(output)), ""
     predicted = question.model.predict(question.x)[0]
     by_name = {str(each): each for each in classes}

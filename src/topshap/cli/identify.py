@@ -22,21 +22,23 @@ def register(app: typer.Typer) -> None:
 
 @takes_race_arguments()
 def identify(
-    game: Annotated[str, typer.Argument(help="module:game, a function from a bool array (m, n) to m numbers.")],
+    game: Annotated[
+        str, typer.Argument(help="The game as module:name, a function from a bool array (m, n) to m numbers.")
+    ],
     *,
     k: Annotated[int, typer.Option("-k", help="The number of players to find.")],
     players: Annotated[
         int | None, typer.Option(help="The number of players; by default the game's attribute n_players.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="The name of the game in the store; change it when its values change.")
+        str | None, typer.Option(help="A name for the game in the store; change it when the values change.")
     ] = None,
     race: RaceArguments,
 ) -> None:
-    """Find the k players with the highest Shapley values of any game.
+    """Find the k players with the highest Shapley values in any game.
 
-    The module is imported from the current directory or from the installed packages. A game is a function from a bool
-    array with one coalition per row to one number per row. It may have the attributes n_players and player_names.
+    The module is searched for in the current directory and among the installed packages. A game is a function from a
+    bool array with one coalition per row to one number per row. It may have the attributes n_players and player_names.
 
     For example:
 
@@ -59,6 +61,5 @@ def _store_for(game: Any, path: Path, name: str | None, *, spec: str) -> topshap
         return path
     called = name or topshap.games.fingerprint_of("command", game=game)
     if called is None:
-        why = "it uses something that cannot be fingerprinted"
-        raise ParameterError(f"A store needs a name for {spec}, since {why}: give one by --name.")
+        raise ParameterError(f"{spec} cannot be fingerprinted. To use a store, give the game a name with --name.")
     return topshap.Store(path, game=called)

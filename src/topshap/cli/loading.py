@@ -1,4 +1,4 @@
-"""Objects named as ``module:name``."""
+"""Import objects given as ``module:name``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topshap.core.errors import ParameterError
 
 
 def load_object(spec: str, *, what: str) -> Any:
-    """Return the object ``module:name``; the module is searched for in the current directory too.
+    """Return the object ``module:name``; the module may be in the current directory.
 
     Examples
     --------
@@ -22,11 +22,11 @@ def load_object(spec: str, *, what: str) -> Any:
     >>> load_object("math:sqr", what="--predict")
     Traceback (most recent call last):
     ...
-    topshap.core.errors.ParameterError: There is no 'sqr' in the module 'math'. Did you mean 'sqrt'?
+    topshap.core.errors.ParameterError: The module 'math' has no attribute 'sqr'. Did you mean 'sqrt'?
     """
     module_name, colon, name = spec.partition(":")
     if not (module_name and colon and name):
-        pickled = " A pickle is loaded only with --trust-pickle." if Path(spec).is_file() else ""
+        pickled = " Use --trust-pickle to load a pickle." if Path(spec).is_file() else ""
         raise ParameterError(f"{what} must be module:name, such as my_code:my_function. Got {spec!r} instead.{pickled}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -34,16 +34,18 @@ def load_object(spec: str, *, what: str) -> Any:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise ParameterError(f"The module {module_name!r} cannot be imported: {error}") from error
-        raise ParameterError(f"There is no module {module_name!r}, neither installed nor in this directory.") from error
+            raise ParameterError(f"Cannot import the module {module_name!r}: {error}") from error
+        raise ParameterError(
+            f"The module {module_name!r} is neither installed nor in the current directory."
+        ) from error
     except Exception as error:
-        raise ParameterError(f"The module {module_name!r} cannot be imported: {_one_line(error)}") from error
+        raise ParameterError(f"Cannot import the module {module_name!r}: {_one_line(error)}") from error
     try:
         return attrgetter(name)(module)
     except AttributeError as error:
         near = get_close_matches(name, dir(module), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ParameterError(f"There is no {name!r} in the module {module_name!r}.{hint}") from error
+        raise ParameterError(f"The module {module_name!r} has no attribute {name!r}.{hint}") from error
 
 
 def _one_line(error: Exception) -> str:

@@ -11,7 +11,7 @@ from topshap.cli.tables import Task
 from topshap.core.extras import import_extra
 
 MOST_CATEGORIES = 30
-"""The number of categories of a column: the most frequent ones, with all others as one."""
+"""The maximum number of categories of a column; less frequent ones are combined."""
 
 
 class Model(StrEnum):
@@ -25,9 +25,9 @@ class Model(StrEnum):
 def make_model(kind: Model, task: Task, seed: int) -> Any:
     """Return a scikit-learn pipeline for columns of numbers and text with missing values.
 
-    Forests and boosted trees get missing numbers unchanged, and categories as codes. The linear model gets the median
-    with an indicator for missing numbers, standardised columns, and one column per category. The columns are looked up
-    in `fit`, so the pipeline can be trained on any of them.
+    Forests and boosted trees get missing numbers unchanged, and categories as codes. For the linear model, missing
+    numbers are replaced by the median with an indicator column, numeric columns are standardised, and each category
+    becomes a column. The columns are selected in `fit`, so the pipeline can be trained on any subset of them.
 
     Examples
     --------

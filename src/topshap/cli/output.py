@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable_lines
 from topshap.interop.json import as_text
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from topshap.core.result import TopK
 
 INTERRUPTED = 130
-"""The exit code after Ctrl-C, as in shells."""
+"""The exit code after Ctrl-C, as used by shells."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultWriter:
-    """Writes a result to standard output and to a report; checks first that the files can be written."""
+    """Write a result to standard output and to a report, after a check that the files can be written."""
 
     as_json: bool
     report: Path | None
@@ -35,18 +36,18 @@ class ResultWriter:
         check_writable(self.store)
 
     def say(self, text: str) -> None:
-        """Print a remark: to standard output, or to standard error if the result is printed as JSON."""
-        typer.echo(text, err=self.as_json)
+        """Print a message to standard output, or to standard error if the result is printed as JSON."""
+        typer.echo(printable_lines(text), err=self.as_json)
 
     def run(self, race: Callable[[], TopK]) -> TopK:
-        """Return the result of a race; exit if Ctrl-C ends it before there is one."""
+        """Return the result of a race; exit if it is interrupted before it has a result."""
         try:
             return race()
         except KeyboardInterrupt:
             self._exit_interrupted()
 
     def write(self, top: TopK, *, title: str, game: str) -> None:
-        """Print a result and write its report; exit with 130 if Ctrl-C ended the race."""
+        """Print a result and write its report; exit with code 130 if the race was interrupted."""
         typer.echo(as_text(top) if self.as_json else str(top))
         if self.report is not None:
             top.to_html(self.report, title=title, game=game)
@@ -56,16 +57,16 @@ class ResultWriter:
 
     def _exit_interrupted(self) -> NoReturn:
         if self.store is None:
-            typer.echo("Interrupted. Nothing was kept: with --store FILE the same command can resume.", err=True)
+            typer.echo("Interrupted. No evaluations were kept. With --store FILE, the same command resumes.", err=True)
         else:
             command = shlex.join(["topshap", *sys.argv[1:]])
-            kept = f"Interrupted. Every evaluation is kept in {self.store}. To resume, run:"
+            kept = f"Interrupted. All evaluations are in {self.store}. To resume, run:"
             typer.echo(f"{kept}\n  {command}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
 def check_writable(path: Path | None) -> None:
-    """Refuse a path to write to that is a directory, or in a directory that does not exist."""
+    """Raise an error if the path is a directory, or if its directory does not exist."""
     if path is None:
         return
     if path.is_dir():

@@ -32,7 +32,7 @@ def select(
     model: Annotated[Model, typer.Option(help="The model to train on each set of columns.")] = Model.forest,
     folds: Annotated[int, typer.Option(min=2, help="The number of cross-validation folds.")] = 5,
     task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be repeated.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to ignore; can be repeated.")] = None,
     max_columns: MaxColumns = TableLimits().columns,
     max_size: MaxSize = TableLimits().mebibytes,
     race: RaceArguments,
@@ -40,8 +40,8 @@ def select(
     """Find the columns that a model needs most to predict the target.
 
     The value of a set of columns is the cross-validated score of a model trained on them alone, minus that of a
-    constant prediction: accuracy for classes, R^2 for numbers. Categories and missing values are handled. An evaluation
-    is one set of columns, which takes one model per fold.
+    constant prediction. The score is accuracy for classes and R^2 for numbers. The columns may contain
+    categories and missing values. Evaluating a set of columns trains one model per fold.
 
     For example:
 
@@ -55,7 +55,9 @@ def select(
     table = read_table(data, TableLimits(max_columns, max_size))
     X, y, task, said = trainable(table, target, drop or [], task, path=data, rows_a_class=folds)
     score = "accuracy" if task is Task.classification else "R^2"
-    writer.say(f"{said}\nA {model} model is scored by {score} in {folds} folds, on sets of {X.shape[1]} columns.\n")
+    writer.say(
+        f"{said}\nA {model} model is scored by {score} in {folds} folds, on subsets of the {X.shape[1]} columns.\n"
+    )
     selector = _selector(make_model(model, task, race.seed), task, folds, race, k=k)
     top = writer.run(lambda: _fit(selector, X, y))
     writer.write(
@@ -66,21 +68,21 @@ def select(
 
 
 def _selector(model: Any, task: Task, folds: int, race: RaceArguments, *, k: int) -> Any:
-    """Return the selector, with folds that are shuffled by the seed."""
+    """Return the selector, with folds shuffled by the seed."""
     selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="topshap select")
     from topshap.selector import TopKSelector  # noqa: PLC0415 - needs scikit-learn
 
     class SeededSelector(TopKSelector):
-        """A selector whose race has the seed of the command line, so that the result shows it."""
+        """A selector that passes the seed of the command line to its race, so that the result shows it."""
 
         def _draw_seed(self) -> int:
             return race.seed
 
-        def _store_of(self, game: Any) -> Any:  # noqa: ARG002 - a file of other data is refused on the command line
+        def _store_of(self, game: Any) -> Any:  # noqa: ARG002 - the command rejects a store of other data
             return self.store
 
         def _warn_if_uncertain(self) -> None:
-            """Do not warn: the command prints how certain the result is."""
+            """Do nothing: the command prints how certain the result is."""
 
     splitter = selection.StratifiedKFold if task is Task.classification else selection.KFold
     cv = splitter(folds, shuffle=True, random_state=race.seed)
@@ -89,7 +91,7 @@ def _selector(model: Any, task: Task, folds: int, race: RaceArguments, *, k: int
 
 
 def _fit(selector: Any, X: Any, y: Any) -> TopK:
-    """Return the selector's result; an error of a model becomes one of topshap."""
+    """Return the result of the selector; raise an `EvaluationError` if a model fails."""
     try:
         return selector.fit(X, y).result_
     except TopshapError:

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def show(
     result: Path = typer.Argument(help="A file written by TopK.save or by --json."),
-    plot: Path | None = typer.Option(None, help="Write a plot to this file: .png, .svg or .pdf."),
+    plot: Path | None = typer.Option(None, help="Write a plot to this file, such as .png, .svg or .pdf."),
     kind: Kind = typer.Option(Kind.leaderboard, help="The kind of plot."),
     report: Path | None = typer.Option(None, help="Write a report to this .html file."),
     title: str | None = typer.Option(None, help="The title of the report."),
@@ -38,14 +38,14 @@ def show(
     For example: topshap show result.json --plot race.png --kind race --report report.html
     """
     if not result.is_file():
-        raise ParameterError(f"There is no file {str(result)!r}.")
+        raise ParameterError(f"The file {str(result)!r} does not exist.")
     check_writable(plot)
     check_writable(report)
     top = topshap.load(result)
     typer.echo(str(top))
     if plot is not None:
         _draw(top, plot, kind)
-        typer.echo(f"The {kind} is in {plot.resolve()}")
+        typer.echo(f"The plot is in {plot.resolve()}")
     if report is not None:
         top.to_html(report, title=title)
         typer.echo(f"The report is in {report.resolve()}")
@@ -56,6 +56,6 @@ def _draw(top: topshap.TopK, path: Path, kind: Kind) -> None:
     figures = import_extra("matplotlib.figure", extra="plots", needed_by="topshap show --plot")
     known = figures.Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in known:
-        raise ParameterError(f"A plot is written as {', '.join(sorted(known))}. Got {str(path)!r} instead.")
+        raise ParameterError(f"The plot must be a file of type {', '.join(sorted(known))}. Got {str(path)!r} instead.")
     import_extra("matplotlib", extra="plots", needed_by="topshap show --plot").use("Agg")
     getattr(topshap.show, kind)(top).figure.savefig(path, dpi=150)

@@ -1,4 +1,4 @@
-"""``topshap store``: a summary of a store, a check of its file, and its values as a table."""
+"""``topshap store``: summarise, check and export a store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import typer
 
 from topshap.cli.output import check_writable
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable
 from topshap.evaluation.store.export import export
 from topshap.evaluation.store.store import Store
 
-store_app = typer.Typer(help="Summarise a store of evaluations, check it, or export it.", no_args_is_help=True)
+store_app = typer.Typer(help="Summarise, check or export a store of evaluations.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 @store_app.command("info")
-def info(path: Path = typer.Argument(help="The file of a store.")) -> None:
+def info(path: Path = typer.Argument(help="The file of the store.")) -> None:
     """Print the game that a store belongs to, and its size.
 
     For example: topshap store info run.db
@@ -40,17 +41,17 @@ def info(path: Path = typer.Argument(help="The file of a store.")) -> None:
         "bytes": about.size,
     }
     for name, value in lines.items():
-        typer.echo(f"{name:<12}{value}")
+        typer.echo(f"{name:<12}{printable(str(value))}")
 
 
 @store_app.command("check")
 def check(
-    path: Path = typer.Argument(help="The file of a store."),
+    path: Path = typer.Argument(help="The file of the store."),
     repair: bool = typer.Option(
-        default=False, help="Replace a damaged file by one with its intact values; the damaged one is renamed."
+        default=False, help="Replace a damaged file with one that has the intact values; the damaged file is renamed."
     ),
 ) -> None:
-    """Verify every value of a store and the structure of its file; the exit status is 1 if something is damaged.
+    """Verify every value of a store and the structure of its file; the exit code is 1 if something is damaged.
 
     For example: topshap store check run.db
     """
@@ -61,15 +62,15 @@ def check(
     if report.problem is not None:
         typer.echo(f"The file is damaged: {report.problem}.")
     if report.damaged_file is not None:
-        typer.echo(f"{path} now has the intact values only. The damaged file is kept as {report.damaged_file}.")
+        typer.echo(f"{path} now has only the intact values. The damaged file was renamed to {report.damaged_file}.")
     elif not report.intact:
-        typer.echo(f"To keep the intact values only, run: topshap store check --repair {path}")
+        typer.echo(f"To keep only the intact values, run: topshap store check --repair {path}")
         raise typer.Exit(1)
 
 
 @store_app.command("export")
 def export_to(
-    path: Path = typer.Argument(help="The file of a store."),
+    path: Path = typer.Argument(help="The file of the store."),
     out: Path = typer.Argument(help="The table to write: .csv or .parquet."),
     force: bool = typer.Option(default=False, help="Replace an existing file."),
 ) -> None:
@@ -79,7 +80,7 @@ def export_to(
     """
     check_writable(out)
     if out.exists() and not force:
-        raise ParameterError(f"{str(out)!r} already exists; --force replaces it.")
+        raise ParameterError(f"{str(out)!r} already exists. Use --force to replace it.")
     with Store(path) as store:
         count = export(store, out)
-    typer.echo(f"{count} values of {path} are in {out}")
+    typer.echo(f"Wrote {count} values of {path} to {out}")

@@ -1,4 +1,4 @@
-"""Reading a table from a file, with limits on its size."""
+"""Read tables from files, with limits on their size."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class TableLimits(NamedTuple):
         )
 
     def check_columns(self, count: int, path: Path) -> None:
-        """Refuse a table with too many columns."""
+        """Raise an error for a table with too many columns."""
         if count > self.columns:
             raise ParameterError(
-                f"{str(path)!r} has {count} columns, and the limit is {self.columns}. Set a higher limit with "
+                f"{str(path)!r} has {count} columns, but the limit is {self.columns}. Set a higher limit with "
                 "--max-columns."
             )
 
@@ -57,7 +57,7 @@ MaxSize = Annotated[
 
 
 def read_table(path: Path, limits: TableLimits | None = None) -> pd.DataFrame:
-    r"""Read a .csv, .csv.gz or .parquet file; an error names the line.
+    r"""Read a .csv, .csv.gz or .parquet file; errors name the line.
 
     Examples
     --------
@@ -68,17 +68,17 @@ def read_table(path: Path, limits: TableLimits | None = None) -> pd.DataFrame:
     >>> read_table(path)
     Traceback (most recent call last):
     ...
-    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, and the header has 2.
+    topshap.core.errors.ParameterError: Line 3 of '...data.csv' has 1 field, but the header has 2.
     """
     if not path.is_file():
-        raise ParameterError(f"There is no file {str(path)!r}.")
+        raise ParameterError(f"The file {str(path)!r} does not exist.")
     name = path.name.lower()
     if not name.endswith(_READABLE):
         raise ParameterError(f"A table must be a file that ends in {', '.join(_READABLE)}. Got {str(path)!r} instead.")
     read = _read_parquet if name.endswith(".parquet") else _read_csv
     frame: pd.DataFrame = read(path, limits or TableLimits())
     if len(frame) == 0:
-        raise ParameterError(f"{str(path)!r} has a header and no rows.")
+        raise ParameterError(f"{str(path)!r} has a header but no rows.")
     return frame
 
 
@@ -92,11 +92,11 @@ def _read_parquet(path: Path, limits: TableLimits) -> Any:
     except ParameterError:
         raise
     except (OSError, ValueError) as error:
-        raise ParameterError(f"{str(path)!r} cannot be read as parquet: {' '.join(str(error).split())}") from error
+        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(str(error).split())}") from error
 
 
 def _check_parquet(file: Any, path: Path, limits: TableLimits) -> None:
-    """Refuse a file whose cells take more memory than the limit.
+    """Raise an error for a file whose cells take more memory than the limit.
 
     Equal cells take next to no space in the file. Numbers are counted by the declared size. The size of texts and lists
     is not declared, so they are decoded a few rows at a time.
@@ -128,7 +128,7 @@ def _read_csv(path: Path, limits: TableLimits) -> Any:
 
 
 def _check_lines(path: Path, limits: TableLimits) -> None:
-    """Refuse lines that do not fit the header, since pandas pads short lines and renames repeated columns."""
+    """Raise an error for lines that do not match the header, since pandas pads short lines silently."""
     header: list[str] = []
     first = 1
     with _uncompressed(path) as content, io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text:
@@ -141,10 +141,10 @@ def _check_lines(path: Path, limits: TableLimits) -> None:
                     _check_header(header, first, path)
                 elif fields and len(fields) != len(header):
                     has = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-                    raise ParameterError(f"Line {first} of {str(path)!r} has {has}, and the header has {len(header)}.")
+                    raise ParameterError(f"Line {first} of {str(path)!r} has {has}, but the header has {len(header)}.")
                 first = reader.line_num + 1
         except csv.Error as error:
-            raise ParameterError(f"Line {first} of {str(path)!r} cannot be read: {error}.") from error
+            raise ParameterError(f"Cannot read line {first} of {str(path)!r}: {error}.") from error
     if not header:
         raise ParameterError(f"{str(path)!r} is empty.")
 
@@ -153,11 +153,11 @@ def _check_header(header: list[str], line: int, path: Path) -> None:
     seen: set[str] = set()
     for name in header:
         if name in seen:
-            raise ParameterError(f"Line {line} of {str(path)!r}, the header, has more than one column {name!r}.")
+            raise ParameterError(f"The header of {str(path)!r}, line {line}, repeats the column {name!r}.")
         seen.add(name)
     if len(header) == 1:
-        hint = "Fields are separated by commas."
-        raise ParameterError(f"Line {line} of {str(path)!r}, the header, has a single column {header[0]!r}. {hint}")
+        hint = "Separate fields by commas."
+        raise ParameterError(f"The header of {str(path)!r}, line {line}, has a single column {header[0]!r}. {hint}")
 
 
 def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _is_gzip(path: Path) -> bool:
 
 
 def _check_size(path: Path, limits: TableLimits) -> None:
-    """Refuse a file with too many uncompressed bytes; they are counted in small pieces and not kept."""
+    """Raise an error for a file with too many uncompressed bytes; they are counted in small pieces and not kept."""
     left = limits.mebibytes * 2**20
     with _uncompressed(path) as content:
         while piece := content.read(2**18):

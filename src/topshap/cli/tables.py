@@ -1,4 +1,4 @@
-"""The columns of a table: the features and the target that a model is trained on."""
+"""Prepare the columns of a table for training: the features and the target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CLASSES = 10
-"""A target of integers is a classification if it has at most this many different values."""
+"""An integer target holds classes if it has at most this many distinct values."""
 
 
 class Task(StrEnum):
@@ -29,7 +29,7 @@ class Task(StrEnum):
 
 
 class Trainable(NamedTuple):
-    """Features, target and task of a model, and a description of what was inferred and left out."""
+    """Features, target and task of a model, and a description of what was inferred and skipped."""
 
     X: pd.DataFrame
     y: Any
@@ -38,21 +38,21 @@ class Trainable(NamedTuple):
 
 
 def column(frame: pd.DataFrame, name: str, path: Path) -> str:
-    """Return the name of a column; refuse one that does not exist and suggest the closest name."""
+    """Return the name of a column; raise an error that suggests the closest name if it does not exist."""
     if name in frame.columns:
         return name
     by_lower = {str(each).lower(): str(each) for each in frame.columns}
     near = get_close_matches(name.lower(), by_lower, n=1)
     columns = ", ".join(map(str, frame.columns[:20])) + (", ..." if len(frame.columns) > 20 else "")
-    hint = f"Did you mean {by_lower[near[0]]!r}?" if near else f"It has {columns}."
+    hint = f"Did you mean {by_lower[near[0]]!r}?" if near else f"The columns are {columns}."
     raise ParameterError(f"There is no column {name!r} in {str(path)!r}. {hint}")
 
 
 def without(frame: pd.DataFrame, columns: Iterable[str], path: Path) -> pd.DataFrame:
-    """Return the table without some columns; refuse to drop all of them."""
+    """Return the table without some columns; raise an error if none is left."""
     rest = frame.drop(columns=[column(frame, name, path) for name in columns])
     if rest.shape[1] == 0:
-        raise ParameterError(f"{str(path)!r} has no column left.")
+        raise ParameterError(f"No columns of {str(path)!r} are left to use. Drop fewer columns.")
     return rest
 
 
@@ -61,31 +61,32 @@ def trainable(
 ) -> Trainable:
     """Return the features and the target of a table, the task, and a description of what was inferred.
 
-    Rows without a target are left out, and the description says so. The index keeps the row numbers of the file.
+    Rows without a target are skipped, and the description states their number. The index keeps the row numbers of the
+    file.
     """
     target = column(frame, target, path)
     known = frame[frame[target].notna()]
     y = known[target]
     if y.nunique() < 2:
-        raise ParameterError(f"The column {target!r} of {str(path)!r} must have different values to be predicted.")
-    said = f"{target!r} has {y.nunique()} different values: {task or task_of(y)}."
-    said += "" if task else " If that is wrong, use --task."
+        raise ParameterError(f"The target {target!r} of {str(path)!r} must have at least two distinct values.")
+    said = f"{target!r} has {y.nunique()} distinct values: {task or task_of(y)}."
+    said += "" if task else " Use --task to change this."
     task = task or task_of(y)
     if len(known) < len(frame):
-        said += f" Rows without it are left out: {len(frame) - len(known)} of {len(frame)}."
+        said += f" Rows without a target are skipped: {len(frame) - len(known)} of {len(frame)}."
     if task is Task.regression and y.dtype.kind not in "iuf":
-        raise ParameterError(f"The column {target!r} of {str(path)!r} must have numbers for a regression.")
+        raise ParameterError(f"The target {target!r} of {str(path)!r} must be numeric for a regression.")
     rarest = y.value_counts().index[-1]
     if task is Task.classification and (y == rarest).sum() < rows_a_class:
         raise ParameterError(
-            f"Every class of {target!r} needs at least {rows_a_class} rows. Got {(y == rarest).sum()} of {rarest!r}."
+            f"Every class of {target!r} needs at least {rows_a_class} rows. {rarest!r} has {(y == rarest).sum()}."
         )
     X = as_features(without(known, [target, *drop], path))
     return Trainable(X, y.to_numpy(dtype=np.float64 if task is Task.regression else None), task, said)
 
 
 def task_of(target: pd.Series[Any]) -> Task:
-    """Infer the task from a target: few different integers, and everything that is not a number, are classes.
+    """Infer the task from a target: a few distinct integers, or values that are not numbers, are classes.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def task_of(target: pd.Series[Any]) -> Task:
 
 
 def as_features(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return columns in the form that `make_model` takes: numbers as floats, dates as days, all others as text.
+    """Convert columns to the form that `make_model` expects: numbers to floats, dates to days, all others to text.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """The interface of an algorithm: a generator of rounds.
 
 A `Round` is a set of coalitions to evaluate and a function that takes their values. `Algorithm.rounds` yields one round
-after the other; it is resumed when all values of a round have been added. The race owns everything else: it evaluates
-several independent rounds together, cuts batches that would take too much memory, answers known coalitions from the
-ledger, and ends where the budget does. All randomness comes from the generator in the `Problem`: the same seed and the
-same values give the same run.
+after the other; it is resumed when all values of a round have been added. The race does everything else: it evaluates
+several independent rounds together, splits batches that would take too much memory, answers known coalitions from the
+ledger, and ends when the budget is spent. All randomness comes from the generator in the `Problem`: the same seed and
+the same values give the same run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Round(NamedTuple):
     rows: Coalitions
     """The coalitions, one per row."""
     add: Callable[[Values], object]
-    """Takes the values of the rows: of all of them, or of a prefix, perhaps empty, where the budget ends before."""
+    """Takes the values of the rows: all of them, or a prefix, possibly empty, if the budget ends within the round."""
     next_is_independent: bool = False
     """Whether the next round does not depend on these values, so that both may be evaluated together."""
 
@@ -57,7 +57,7 @@ class Problem:
     grand: float
     """v(grand coalition)."""
     ledger: Ledger = field(repr=False)
-    """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; to be read only."""
+    """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; do not modify it."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
     epsilon: float | None = None
@@ -83,12 +83,12 @@ class Problem:
 
     @property
     def spent(self) -> int:
-        """How much of the budget is spent at the moment."""
+        """The part of the budget that is spent."""
         return self.ledger.spent - self.paid_before
 
     @property
     def remaining(self) -> int | None:
-        """How much of the budget is left at the moment, None without a limit."""
+        """The part of the budget that is left, None without a limit."""
         remaining = self.ledger.remaining
         return None if remaining is None else remaining + self.paid_before
 
@@ -98,32 +98,32 @@ class Problem:
         return self.ledger.deterministic
 
     def mean_standing(self, *, pairs: bool | None = None) -> MeanStanding:
-        """Return the standing of an algorithm that averages samples; it follows pairs of up to 256 players."""
+        """Return the standing of an algorithm that averages samples; by default it tracks pairs up to 256 players."""
         pairs = self.n <= PAIRS_UP_TO if pairs is None else pairs
         return MeanStanding(self.tie_order, self.gain, pairs=pairs, rank_by=self.rank_by)
 
     def fitted_standing(self) -> FittedStanding:
-        """Return the standing of an algorithm that computes all estimates at once; equal shares to begin with."""
+        """Return the standing of an algorithm that computes all estimates at once; it starts with equal shares."""
         return FittedStanding(self.tie_order, np.full(self.n, self.gain / self.n), rank_by=self.rank_by)
 
 
 class Algorithm(ABC, Generic[StandingT]):
     """Decides which coalitions to evaluate next, and estimates the Shapley values from their values.
 
-    Subclasses are constructed with their parameters only; everything about the game comes with the `Problem`.
+    The constructor of a subclass takes the parameters of the algorithm; everything about the game is in the `Problem`.
     """
 
     name: ClassVar[str]
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
     """The guarantees that a race of this algorithm can give when it stops by itself."""
     needs_budget: ClassVar[bool] = False
-    """Whether it plans for the whole budget, and so cannot run without one."""
+    """Whether it depends on the budget, and so cannot run without one."""
     extendable: ClassVar[bool] = False
-    """Whether a race that has spent its budget can go on with a larger one as if it had had that from the start."""
+    """Whether a race that has spent its budget can continue with a larger one as if given that from the start."""
     takes_noise: ClassVar[bool] = True
     """Whether the values of the game may vary from call to call."""
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
-    """The orders it supports; only ``"value"`` where its choices depend on the players next to the border."""
+    """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
 
@@ -133,18 +133,18 @@ class Algorithm(ABC, Generic[StandingT]):
 
     @abstractmethod
     def rounds(self, problem: Problem, standing: StandingT) -> Rounds:
-        """Yield rounds whose values bring `standing` up to date."""
+        """Yield rounds; the values of each round update `standing`."""
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
-        """Return the rule by which a race at the problem's epsilon, delta and guarantee stops by itself.
+        """Return the rule that ends a race with the problem's epsilon, delta and guarantee.
 
-        Called only in such a race, with one of the algorithm's `guarantees`. Without a rule the race ends when all
-        coalitions are known.
+        It is called only in a race that stops by itself, with one of the algorithm's `guarantees`. Without a rule the
+        race ends when all coalitions are known.
         """
         if problem.epsilon is None or problem.delta is None or problem.guarantee != "credible":
             return None
         return Credible(problem.epsilon, problem.delta)
 
     def __repr__(self) -> str:
-        """Return the constructor call, parameters in the order they were set."""
+        """Return the constructor call, with the parameters in the order in which they were set."""
         return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"

@@ -1,4 +1,4 @@
-"""A batch of accesses: what it costs, the coalitions that are still to be evaluated, and the values told so far."""
+"""A batch of accesses: its cost, the coalitions that are still to be evaluated, and the values told so far."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ class Batch:
         self.pending = self.pending[len(values) :]
 
     def told(self) -> Values:
-        """Return the values of the first rows, as far as they have been told."""
+        """Return the values that have been told so far, which are those of the first rows."""
         return np.concatenate([np.empty(0), *self._answers])

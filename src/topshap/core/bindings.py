@@ -2,7 +2,7 @@
 
 A `TopK` has methods such as `to_html`, and a `Race` takes the name of an algorithm, but the core does not import the
 layers that implement them. The package binds each of these functions to a name when it is imported, as
-``"module:function"``. A function is loaded when it is first called, so that importing topshap stays quick.
+``"module:function"``. A function is loaded when it is first called, so that importing topshap stays fast.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def bound(name: str) -> Any:
 
     Examples
     --------
-    >>> import topshap
+    >>> from topshap.core.bindings import bound
     >>> bound("make_algorithm")("cmcs")
     CMCS()
     """

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.errors import ParameterError
+from topshap.core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 _NUMBERS_PER_BLOCK = 2**21
-"""Random numbers drawn together: 16 MB of them."""
+"""The number of random numbers that are drawn together: 16 MB."""
 _UNPACKED_UP_TO = 64
-"""Keys of games with at most this many players are not worth packing: a dictionary entry is larger anyway."""
+"""The largest number of players whose keys are not packed: a dictionary entry is larger than such a key anyway."""
 
 
 def keys(coalitions: Coalitions) -> list[bytes]:
@@ -132,7 +133,7 @@ def uniforms(shape: tuple[int, ...], rng: np.random.Generator, count: int | None
 
 
 def _one_by_one(draw: Callable[[int], Any], size: int, count: int | None) -> Iterator[Any]:
-    """Yield one draw after the other; they are drawn in blocks, since one alone takes nearly as long as many."""
+    """Yield one draw after the other; they are drawn in blocks, since a single draw takes nearly as long as many."""
     block = max(1, min(64, 2**20 // max(1, size)))
     done = 0
     while count is None or done < count:
@@ -169,7 +170,7 @@ def all_of_size(n: int, size: int) -> Coalitions:
 
 
 def of_members(members: Players, n: int) -> Coalitions:
-    """Return the coalitions with these members, a row of equally many players each.
+    """Return the coalitions with these members: one coalition per row of indices.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def of_members(members: Players, n: int) -> Coalitions:
 
 
 def names_of(coalition: Coalition, player_names: tuple[str, ...] | None = None, at_most: int = 12) -> str:
-    """Return a coalition in words, for messages: its players in braces, long ones cut.
+    """Return the players of a coalition in braces, for messages; beyond `at_most`, only their number.
 
     Examples
     --------
@@ -193,15 +194,15 @@ def names_of(coalition: Coalition, player_names: tuple[str, ...] | None = None, 
     '{age, bmi}'
     """
     members = np.flatnonzero(coalition)
-    shown = [str(i) if player_names is None else player_names[i] for i in members[:at_most]]
+    shown = [str(i) if player_names is None else printable(player_names[i]) for i in members[:at_most]]
     more = [f"... {len(members) - at_most} more"] if len(members) > at_most else []
     return "{" + ", ".join(shown + more) + "}"
 
 
 def check_coalitions(coalitions: Coalitions, n_players: int | None) -> Coalitions:
-    """Return coalitions as a contiguous array, or say what is wrong with them.
+    """Return coalitions as a contiguous array, or raise an error if they are not a bool array of the right shape.
 
-    Nothing but bools is taken: a list of indices would look like coalitions of as many players.
+    Numbers are not accepted: an array of player indices could be mistaken for coalitions.
 
     Examples
     --------

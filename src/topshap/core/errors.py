@@ -1,6 +1,16 @@
-"""The exceptions and warnings of topshap: one small hierarchy, to catch as a whole or by kind.
+"""The exceptions and warnings of topshap.
 
-Every exception is a `TopshapError` and also the built-in kind it is closest to.
+Every exception is a `TopshapError` and also a built-in exception:
+
+    TopshapError
+    ├── ParameterError (ValueError)
+    ├── GameError (ValueError)
+    │   └── AnswerShapeError
+    ├── RaceError (RuntimeError)
+    ├── EvaluationError (RuntimeError)
+    └── StoreError (ValueError)
+
+Every warning is a `UserWarning`.
 """
 
 from __future__ import annotations
@@ -19,11 +29,11 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 
 class TopshapError(Exception):
-    """The root of every exception that topshap raises on purpose."""
+    """The base class of all exceptions of topshap."""
 
 
 class ParameterError(TopshapError, ValueError):
-    """A parameter has a value that cannot be used; the message says which and what would be right.
+    """A parameter has an invalid value; the message names the parameter and the values it may have.
 
     Attributes
     ----------
@@ -35,13 +45,13 @@ class ParameterError(TopshapError, ValueError):
 
     @classmethod
     def about(cls, parameter: str, complaint: str) -> ParameterError:
-        """Return the error for a parameter, with what is to be said of it: "must be ... Got ... instead."."""
+        """Return the error for a parameter, with a complaint of the form "must be ... Got ... instead."."""
         error = cls(f"The {parameter!r} parameter {complaint}")
         error.parameter, error._complaint = parameter, complaint
         return error
 
     def name_owner(self, owner: str) -> None:
-        """Say in the message whose parameter it is."""
+        """Add the function or class that has the parameter to the message."""
         self.args = (f"The {self.parameter!r} parameter of {owner} {self._complaint}",)
 
     _complaint = ""
@@ -52,18 +62,18 @@ class GameError(TopshapError, ValueError):
 
 
 class AnswerShapeError(GameError):
-    """A game did not return one number per coalition. The reason is not a single coalition, so none is tried alone."""
+    """A game did not return one number per coalition; since no single coalition is the cause, none is tried alone."""
 
 
 class RaceError(TopshapError, RuntimeError):
-    """`Race.ask`, `Race.tell` and `Race.result` were called in an order that makes no sense."""
+    """A method of a `Race` was called in a state that does not allow it, for example `Race.ask` after the end."""
 
 
 class EvaluationError(TopshapError, RuntimeError):
-    """The value of a coalition could not be had: the game failed on it every time, hung, or killed its worker.
+    """A coalition could not be evaluated: the game failed in every attempt, exceeded its timeout or killed its worker.
 
-    What the game raised is the ``__cause__``. Everything else in the batch has been evaluated, and stored if there is
-    a store.
+    The exception that the game raised is the ``__cause__``. All other coalitions of the batch have been evaluated, and
+    their values are in the store if there is one.
 
     Attributes
     ----------
@@ -92,11 +102,14 @@ class EvaluationError(TopshapError, RuntimeError):
 
 
 class StoreError(TopshapError, ValueError):
-    """A file cannot be used as the store of this game: it is foreign, newer, damaged, or belongs to another game."""
+    """A file cannot be used as the store of a game.
+
+    It belongs to another game or program, was written by a newer version, is damaged, or cannot be written.
+    """
 
 
 class PublishedRuleWarning(UserWarning):
-    """A race with `epsilon` stops by the published rule, which is not a guarantee, and this was not asked for."""
+    """A race with `epsilon` uses the published rule by default, which is not a guarantee."""
 
 
 class UncertainResultWarning(UserWarning):
@@ -104,11 +117,11 @@ class UncertainResultWarning(UserWarning):
 
 
 class StoreWarning(UserWarning):
-    """A store had lost something, and what was whole in it is used."""
+    """A store was damaged and its intact values are used, or a run ended early because it could not be written."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Issue a warning at the line outside topshap that led to it."""
+    """Issue a warning that points to the line outside topshap that led to it."""
     level = 1
     frame: FrameType | None = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -117,4 +130,4 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 
 class NoisyGameWarning(UserWarning):
-    """A game that counts as deterministic returned two different values for a coalition."""
+    """A game that is treated as deterministic returned two different values for a coalition."""

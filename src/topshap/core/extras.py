@@ -1,4 +1,4 @@
-"""Libraries that only some parts need: imported where they are used, and missed with a message that helps."""
+"""Optional libraries, imported on first use; the error for a missing one names the extra that installs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def import_extra(module: str, *, extra: str, needed_by: str) -> Any:
-    """Return a module of an optional library, or say which extra of topshap brings it.
+    """Return a module of an optional library; if it is missing, raise an error that names the extra.
 
     Examples
     --------
@@ -23,5 +23,5 @@ def import_extra(module: str, *, extra: str, needed_by: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
-            raise  # the library is there, and what it lacks itself is another matter
+            raise  # the library is installed, but one of its dependencies is missing
         raise ImportError(f"{needed_by} needs {library}: pip install 'topshap[{extra}]'", name=library) from error

@@ -31,7 +31,7 @@ from topshap.core.fingerprint_names import is_importable, is_installed, module_o
 from topshap.core.validation import refuse
 
 _SCHEME = "topshap-game-1"
-"""Part of every fingerprint, so that another scheme never gives the same ones."""
+"""Part of every fingerprint, so that another scheme gives different fingerprints."""
 
 
 def fingerprint_of(kind: str, **parts: Any) -> str | None:
@@ -94,7 +94,7 @@ def split_fingerprint(fingerprint: str) -> tuple[str | None, str]:
 def check_fingerprint(fingerprint: Any) -> str | None:
     """Return the name that the user gave to the function of a game, None if there is none."""
     if fingerprint is not None and not (isinstance(fingerprint, str) and fingerprint):
-        refuse("fingerprint", fingerprint, must_be="a text that names this function and no other, or None")
+        refuse("fingerprint", fingerprint, must_be="a non-empty string that identifies this function, or None")
     return fingerprint
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 GROWTH = 1.05
-"""A moment is kept when the evaluations have grown by this factor since the last one."""
+"""A moment is recorded when the evaluations have grown by this factor since the last one."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The estimates of a race at moments that lie ever further apart.
+    """The estimates of a race at a few moments, at growing distances.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class History:
     """
 
     evaluations: NDArray[np.intp]
-    """Distinct coalitions paid for at each moment, rising, shape (m,)."""
+    """The number of evaluations at each moment, in increasing order, shape (m,)."""
     estimates: Matrix
     """The estimates at each moment, shape (m, n)."""
     std_errors: Matrix
@@ -43,18 +43,18 @@ class History:
 
 
 class Recorder:
-    """Keeps moments of a race while it runs: about 50 for every tenfold increase of the evaluations."""
+    """Records moments of a race while it runs: about 50 for every tenfold increase of the evaluations."""
 
     def __init__(self) -> None:
         self._moments: list[tuple[int, Values, Values]] = []
 
     def note(self, evaluations: int, standing: Standing) -> None:
-        """Keep this moment if it is far enough from the last one."""
+        """Record this moment if it is far enough from the last one."""
         if not self._moments or evaluations >= GROWTH * self._moments[-1][0]:
             self._moments.append(_moment(evaluations, standing))
 
     def history(self, evaluations: int, standing: Standing) -> History:
-        """Return the moments that were kept, with the present one at the end."""
+        """Return the moments that were recorded, with the current one at the end."""
         before = [moment for moment in self._moments if moment[0] < evaluations]
         spent, estimates, std_errors = zip(*before, _moment(evaluations, standing), strict=True)
         return History(np.array(spent), np.array(estimates), np.array(std_errors))

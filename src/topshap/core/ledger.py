@@ -1,11 +1,11 @@
-"""The ledger: the values that have been paid for, and the budget they took.
+"""The ledger: the values that have been evaluated, and the part of the budget they took.
 
 Nothing is evaluated twice: a coalition whose value is in the ledger is answered from it. The *cost* of a repeated
 access depends on the counting. ``"distinct"`` charges a coalition once, as a user pays for it. ``"calls"`` charges
 every access, as published comparisons do, except those to the empty and the grand coalition, which every algorithm
 knows from the start.
 
-If the values of a game vary from call to call, every access is a new evaluation that is paid for, and nothing is kept.
+If the values of a game vary from call to call, every access is a new evaluation that is charged, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Ledger:
         self.deterministic = deterministic
         self.calls = 0
         self.evaluations = 0
-        """The number of evaluations that have been paid for; in a deterministic game that of distinct coalitions."""
+        """The number of evaluations; in a deterministic game the number of distinct coalitions."""
         self._values: dict[bytes, float] = {}
         self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
 
@@ -124,7 +124,7 @@ class Ledger:
         return Bill(keys, calls, unpaid)
 
     def split(self, bill: Bill, paid: int) -> tuple[Bill, Bill]:
-        """Return the bill up to the row before its unpaid row number `paid`, and the bill of the other rows.
+        """Split a bill before its unpaid row number `paid`, counted from 0, into two bills.
 
         Examples
         --------
@@ -160,12 +160,12 @@ class Ledger:
         return np.array([known[key] for key in bill.keys], dtype=np.float64)
 
     def look_up(self, coalitions: Coalitions) -> Values:
-        """Return the values of coalitions that are all known, a KeyError otherwise."""
+        """Return the values of known coalitions; raise a KeyError if one is not known."""
         look_up = self._values
         return np.array([look_up[key] for key in co.keys(coalitions)], dtype=np.float64)
 
     def table(self) -> Values:
-        """Return the complete table of a game all of whose coalitions are known, ordered by coalition id."""
+        """Return the values of all coalitions, ordered by coalition id; all of them have to be known."""
         ids = np.arange(2**self.n_players)
         blocks: Sequence[Values] = [
             self.look_up(co.from_ids(block, self.n_players)) for block in np.array_split(ids, max(1, len(ids) >> 16))

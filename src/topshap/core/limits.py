@@ -1,4 +1,4 @@
-"""The limits of a race: when it ends, and the guarantee that its answer then has to give."""
+"""The limits of a race: when it ends, and the guarantee that its result has to give."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from topshap.core.stopping import Guarantee, RaceView
 
 ENUMERABLE_PLAYERS = 30
-"""A race without any limit is expected to end by knowing all coalitions only up to this many players."""
+"""The largest number of players for which a race without other limits may evaluate all coalitions."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a race ends, and the guarantee its answer has to give; checked as a whole before anything is evaluated."""
+    """When a race ends, and the guarantee that its result has to give."""
 
     budget: int | None
     """The budget, None for no limit."""
@@ -36,15 +36,15 @@ class Limits:
     value_range: tuple[float, float] | None
     """The lowest and the highest value that a coalition may have, None if not known."""
     enumerates: bool
-    """Whether the budget covers all coalitions, each is paid for once, and nothing ends the race before."""
+    """Whether the budget covers all coalitions, each of them counts once, and nothing ends the race earlier."""
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """The guarantee to give, None where nothing is promised or the algorithm decides; see `settled`."""
+        """The guarantee to give, None without a confidence to reach or if the algorithm decides; see `settled`."""
         return None if self.confidence is None else self.confidence.guarantee
 
     def settled(self, algorithm: Algorithm[Any]) -> Limits:
-        """Return the limits with the guarantee that an algorithm gives where none was asked for."""
+        """Return the limits with the algorithm's default guarantee if none was given."""
         if self.confidence is None or self.confidence.guarantee is not None:
             return self
         guarantee = default_guarantee(algorithm.guarantees)
@@ -72,7 +72,7 @@ class Limits:
         return self.stop is not None and _time_is_up(self.stop, race)
 
     def completion(self, race: RaceView) -> float:
-        """Return the completed part of a race, from 0 to 1: that of the limit which is closest."""
+        """Return the estimated completion of a race, from 0 to 1, by the limit that is closest."""
         parts = [] if self.budget is None else [race.spent / self.budget]
         if race.counting == "distinct":
             parts.append(Exhausted().completion(race))
@@ -84,7 +84,7 @@ class Limits:
 
 
 def resolve_limits(n: int, options: CheckedOptions, *, deterministic: bool) -> Limits:
-    """Return the limits that the options amount to; refuse limits that contradict each other or would never end."""
+    """Return the limits from the options; refuse options that contradict each other or a race that would never end."""
     pays_once = options.counting == "distinct" and deterministic
     budget = _budget(n, options)
     confidence = _confidence(options)
@@ -102,7 +102,7 @@ def resolve_limits(n: int, options: CheckedOptions, *, deterministic: bool) -> L
 
 
 def default_guarantee(able: Collection[Guarantee]) -> Guarantee | None:
-    """Return the guarantee of an algorithm that can give these where none is asked for; None if it has no such one.
+    """Return the default guarantee of an algorithm that can give those in `able`, None if it has no default.
 
     Examples
     --------
@@ -157,13 +157,13 @@ def _budget(n: int, options: CheckedOptions) -> int | None:
 
 
 def _confidence(options: CheckedOptions) -> Confidence | None:
-    """Return the confidence to reach; a race can keep only one such promise."""
+    """Return the confidence to reach, None if there is none; a result has only one guarantee."""
     stop = options.stop
     promised = set() if stop is None else {leaf for leaf in stop.leaves() if isinstance(leaf, Confidence)}
     if options.epsilon is not None:
         promised.add(Confidence(options.epsilon, options.delta, options.guarantee))
     if len(promised) > 1:
-        must_be = "such that all confidence of a race has the same epsilon, delta and guarantee"
+        must_be = "such that all confidence criteria of a race have the same epsilon, delta and guarantee"
         refuse("stop", stop, must_be=must_be)
     return promised.pop() if promised else None
 
@@ -177,7 +177,7 @@ def _refuse_endless(
     *,
     pays_once: bool,
 ) -> None:
-    """Refuse confidence that could never be reached in a race that nothing else ends."""
+    """Refuse a confidence that might never be reached in a race that nothing else ends."""
     endless = budget is None and (stop is None or isinstance(stop, Confidence))
     if confidence.guarantee == "exact" and value_range is None:
         if not pays_once:
@@ -187,5 +187,5 @@ def _refuse_endless(
             must_be = f"given for guarantee='exact' with more than {ENUMERABLE_PLAYERS} players and no budget"
             refuse("value_range", None, must_be=must_be)
     if endless and confidence.epsilon == 0.0 and not pays_once:
-        must_be = "above 0 without a budget where every access is paid for, since a tie would then never end"
+        must_be = "above 0 without a budget if every access counts, since a race with a tie would never end"
         refuse("epsilon", confidence.epsilon, must_be=must_be)

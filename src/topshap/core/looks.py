@@ -1,4 +1,4 @@
-"""Looks at the limits of a run while it waits for a batch: its time limit and its callback."""
+"""Looks at the time limit and the callback of a run, after every batch and within large ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from topshap.core.race import Race
 
 SECONDS_BETWEEN = 1.0
-"""Within a batch, the callback is called at most this often."""
+"""The least number of seconds between two calls of the callback within a batch."""
 
 
 class RunEndedError(Exception):
@@ -31,9 +31,9 @@ class RunEndedError(Exception):
 
 
 class Looks:
-    """The moments at which a run may end other than by its race: after every batch, and now and then within one.
+    """Checks after every batch, and occasionally within one, whether the time limit or the callback ends the run.
 
-    Each method raises a `RunEndedError` if the run is to end.
+    `within_batch` and `after_batch` raise a `RunEndedError` if the run has to end.
 
     Parameters
     ----------
@@ -53,18 +53,18 @@ class Looks:
 
     @property
     def due(self) -> bool:
-        """Whether to look now, within a batch."""
+        """Whether a look within a batch is due."""
         return self._clock() - self._last >= SECONDS_BETWEEN or self._race.out_of_time
 
     def within_batch(self) -> None:
-        """Look at the time limit and, if the last call is some time ago, call the callback."""
+        """Check the time limit and, if a look is due, call the callback."""
         if self._race.out_of_time:
             raise RunEndedError("time")
         if self.due:
             self.after_batch()
 
     def after_batch(self) -> None:
-        """Call the callback; only True ends the run, not any true value."""
+        """Call the callback; only the value True ends the run."""
         if self._callback is not None:
             answer = self._callback(self._race)
             if isinstance(answer, bool | np.bool_) and answer:

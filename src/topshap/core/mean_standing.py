@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from topshap.statistics.ranking import RankBy
 
 PAIRS_UP_TO = 256
-"""Differences between all pairs are followed up to this many players unless an algorithm lives on them: beyond it the
-n x n arrays would cost more than the rest of a round."""
+"""The largest number of players for which the differences of all pairs are tracked by default: beyond it the n x n
+arrays would take longer than the rest of a round."""
 
 MERGED_ROUNDS, MERGED_DIFFERENCES = 32, 2**16
-"""The largest number of rounds of all players that are merged into the moments together, and of pair differences."""
+"""The largest numbers of rounds of all players, and of pair differences, that are merged into the moments together."""
 
 
 class MeanStanding(Standing):
@@ -30,10 +30,9 @@ class MeanStanding(Standing):
 
     Zero sample variance is not certainty: a player who is pivotal in one coalition of a thousand looks constant for a
     long time. Where all of a player's M samples were equal, its variance is taken to be J**2 / (M + 1), as if one of
-    M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while nobody has shown
-    anything but zeros, the square of v(N) - v(empty); if that is zero too, nothing is known and the variance is nan).
-    What is assumed is that no unseen jump is larger than the others' contributions are. The floor acts only where
-    the sample variance is next to nothing, below 1e-12 J**2.
+    M + 1 samples had jumped by J, with J**2 the largest mean square of any player's samples (or, while all samples are
+    zero, the square of v(N) - v(empty); if that is zero too, the variance is nan). This assumes that no unseen jump is
+    larger than the contributions of the other players. The floor applies only to sample variances below 1e-12 J**2.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class MeanStanding(Standing):
         v(N) - v(empty). By efficiency a player's Shapley value is gain / n on average, which is the estimate for a
         player that was never sampled; its standard error is nan.
     pairs
-        Whether to follow the differences of all pairs of players that are sampled in the same round.
+        Whether to track the differences of all pairs of players that are sampled in the same round.
     """
 
     def __init__(self, tie_order: Players, gain: float, *, pairs: bool, rank_by: RankBy = "value") -> None:
@@ -69,8 +68,8 @@ class MeanStanding(Standing):
             players = np.arange(self.n_players)
         self._errors = self._players_now = None
         if len(players) == self.n_players:
-            # These wait to be merged together, since one by one they would take ten times as long. When they are
-            # merged must not depend on who looks in between: the last bits of the result would.
+            # Rounds of all players are merged together, since one by one they would take ten times as long. Reading
+            # the standing must not merge them: the last bits of the result would depend on when it is read.
             by_player = np.empty(self.n_players)
             by_player[players] = samples
             self._waiting.append(by_player)
@@ -113,14 +112,14 @@ class MeanStanding(Standing):
 
     @property
     def pairs(self) -> PairMoments | None:
-        """Counts, means and variances of the differences between players; None where pairs are not followed."""
+        """Counts, means and variances of the differences between players; None if pairs are not tracked."""
         merged = self._moments
         if not isinstance(merged, PairMoments):
             return None
         return merged.with_samples(np.array(self._waiting)) if self._waiting else merged
 
     def checkpoint(self) -> Callable[[], None]:
-        """Return a function that restores the present state."""
+        """Return a function that restores the current state."""
         moments, waiting = self._moments.copy(), list(self._waiting)
 
         def restore() -> None:
@@ -147,7 +146,7 @@ class MeanStanding(Standing):
 
     @property
     def live_estimates(self) -> Values:
-        """The estimates at this moment, not copied."""
+        """The current estimates, not copied."""
         if not self._everyone_seen:
             unseen = self.moments.count == 0
             self._everyone_seen = not unseen.any()
@@ -155,21 +154,20 @@ class MeanStanding(Standing):
         return self.moments.mean
 
     def variances(self) -> Values:
-        """Return the variance of each player's samples, never less than what is not yet known."""
+        """Return the variance of each player's samples, with a floor where all samples were equal."""
         return self._with_unseen_jump_floor(self.moments.variances(), self.moments.count)
 
     @property
     def live_std_errors(self) -> Values:
-        """The standard errors at this moment, not copied."""
+        """The current standard errors, not copied."""
         if self._errors is None:
             self._errors = np.sqrt(self.variances() / np.maximum(self.moments.count, 1.0))
         return self._errors
 
     def _refresh_errors(self, *players: int) -> None:
-        """Bring the standard errors of some players up to date without computing those of all others.
+        """Update the standard errors of some players without computing those of all others again.
 
-        Only the largest mean square is shared, by those whose samples were all equal: when it changes, all are computed
-        anew.
+        Players whose samples were all equal share the largest mean square: when it may change, all are computed again.
         """
         errors, moments, largest = self._errors, self.moments, self._largest_square
         if errors is None:
@@ -188,12 +186,12 @@ class MeanStanding(Standing):
     def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
         """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds."""
         if self.pairs is None:
-            raise ValueError("This standing does not follow pairs.")
+            raise ValueError("This standing does not track pairs.")
         count, mean, variance = self.pairs.between(i, j)
         return count, mean, self._with_unseen_jump_floor(variance, count)
 
     def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None where pairs are not followed.
+        """Return the covariance of the estimates, None if pairs are not tracked.
 
         Two means of M_i and M_j samples that share M_ij rounds have covariance M_ij c_ij / (M_i M_j), and the variance
         of the difference in the shared rounds gives c_ij.

@@ -1,4 +1,4 @@
-"""The options of a race: the single list of the parameters that all front doors share.
+"""The options of a race: the single list of the parameters that all entry points share.
 
 `identify`, `aidentify`, `Race`, `Explainer` and `TopKSelector` take them as keyword arguments. To add an option, add it
 to `RaceOptions` (name, type and documentation) and to `CheckedOptions` (default and check).
@@ -30,11 +30,11 @@ class RaceOptions(TypedDict, total=False):
     budget: int | None
     """The number of evaluations that may be spent, at least 2. By default 50 per player, or all 2**n coalitions if
     that is less; no limit if `epsilon` or `stop` is given. Without a limit the race ends at the latest when all
-    coalitions are known, unless every access is paid for (``counting="calls"``, or values that vary)."""
+    coalitions are known, unless every access counts (``counting="calls"``, or values that vary)."""
     epsilon: float | None
     """Stop as soon as no player left out is ahead of a player in the set by more than `epsilon`, with probability at
-    least 1 - `delta`. The inclusion-exclusion error of the set is then at most `epsilon` (see `topshap.metrics`). In
-    the unit of the values. With a budget as well, whichever comes first."""
+    least 1 - `delta`. The inclusion-exclusion error of the set is then at most `epsilon` (see `topshap.metrics`), in
+    units of the value. If there is a budget too, the race ends at whichever comes first."""
     delta: float
     """The allowed probability of an error larger than `epsilon`; 0.05 by default. Used only with `epsilon`."""
     guarantee: Guarantee | None
@@ -50,17 +50,17 @@ class RaceOptions(TypedDict, total=False):
     stop: Criterion | Callable[[Race], bool] | None
     """Another criterion that ends the race, after the batch in which it is met: one from `topshap.stopping`, for
     example ``TimeLimit(60)``, several of them composed with ``&`` and ``|``, or a function of the `Race`. Time limits
-    act within large batches too. Budget and `epsilon` hold as well: whichever comes first."""
+    are also checked within large batches. Budget and `epsilon` apply as well: the race ends at the first of them."""
     algorithm: str | Algorithm[Any]
     """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
     rank_by: RankBy
     """``"value"`` (the default): the players with the highest Shapley values. ``"magnitude"``: those with the largest
-    absolute values, as for the features behind a prediction; not together with `epsilon`, nor in algorithms whose
+    absolute values, as for the features behind a prediction; not together with `epsilon`, nor with algorithms whose
     choices depend on the players next to the border, except ``"odd-gp"``. ``"lowest"``: those with the lowest values,
-    such as the most harmful training points, or the features that speak against a prediction."""
+    such as the most harmful training points, or the features that lower a prediction."""
     counting: Counting
-    """``"distinct"`` (the default): a coalition is paid for once, repeats are free, and when all coalitions are known
-    the answer is exact. ``"calls"``: every access counts, as in published comparisons, except further ones to the
+    """``"distinct"`` (the default): a coalition counts once, repeats are free, and the result is exact when all
+    coalitions are known. ``"calls"``: every access counts, as in published comparisons, except repeated ones to the
     empty and the grand coalition."""
     player_names: Iterable[str] | None
     """One name per player; by default the game's attribute ``player_names``, if it has one."""
@@ -118,14 +118,14 @@ OPTION_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields
 def takes_options(door: _Door) -> _Door:
     """List the options of a race in the signature of a function that takes them as ``**options``.
 
-    The signature is what `help`, notebooks and scikit-learn show and read. `refuse_unknown` checks the names.
+    `help`, notebooks and scikit-learn read the signature. `refuse_unknown` checks the names.
     """
     race = {name: inspect.Parameter(name, _KEYWORD_ONLY, default=value) for name, value in OPTION_DEFAULTS.items()}
     return lists_options(race)(door)
 
 
 def lists_options(options: Mapping[str, inspect.Parameter]) -> Callable[[_Door], _Door]:
-    """List keyword parameters in the signature of a function that takes them as ``**options``; its own ones win."""
+    """List keyword parameters in the signature of a function that takes them as ``**options``, after its own."""
 
     def with_options(door: _Door) -> _Door:
         signature = inspect.signature(door)
@@ -138,14 +138,14 @@ def lists_options(options: Mapping[str, inspect.Parameter]) -> Callable[[_Door],
 
 
 def keyword_options(door: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the keyword-only parameters of a front door, by name."""
+    """Return the keyword-only parameters of an entry point, by name."""
     parameters = inspect.signature(door).parameters
     return {name: parameter for name, parameter in parameters.items() if parameter.kind is _KEYWORD_ONLY}
 
 
 def refuse_unknown(names: Iterable[str], door: Callable[..., Any]) -> None:
-    """Raise a TypeError for a keyword that a front door does not take, with the closest one that it does."""
-    if OPTION_DEFAULTS.keys() >= set(names):  # all are shared options: signatures take a while to read
+    """Raise a TypeError for a keyword that an entry point does not take, and suggest the closest one."""
+    if OPTION_DEFAULTS.keys() >= set(names):  # the usual case, without reading a signature, which is slow
         return
     known = inspect.signature(door).parameters
     for name in names:

@@ -65,6 +65,7 @@ def safely_scaled(
     >>> safely_scaled(np.array([4.0, 2.0]) * 2.0**-900, np.array([0.0, 2.0**-900]), None)
     (array([0.5 , 0.25]), array([0.   , 0.125]), None)
     """
-    exponent = safe_exponent(max(largest_of(estimates), largest_of(std_errors)))
+    std_error = 0.0 if covariance is None else math.sqrt(largest_of(covariance))
+    exponent = safe_exponent(max(largest_of(estimates), largest_of(std_errors), std_error))
     covariance = None if covariance is None else times_power(covariance, 2 * exponent)
     return times_power(estimates, exponent), times_power(std_errors, exponent), covariance

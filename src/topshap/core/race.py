@@ -1,4 +1,4 @@
-"""Race: an algorithm and a ledger behind ask / tell, for any loop."""
+"""Race: the ask-and-tell interface to one run of one algorithm."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 @front_door
 class Race(RaceState):
-    """A run of one algorithm on one game, driven from outside.
+    """A run of one algorithm on one game, for a loop that evaluates the coalitions itself.
 
-    `ask` returns coalitions that have no value yet, `tell` takes their values, until the race is `done`. A value that
-    is paid for is never asked for again. `standing` and `result` show the state of the race at any time.
+    `ask` returns the coalitions to evaluate and `tell` takes their values, until the race is `done`. A coalition is not
+    asked for twice if the game is deterministic. `standing` and `result` show the state of the race at any time.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Race(RaceState):
     k
         The number of players to find.
     deterministic
-        Whether a coalition has the same value every time. If not, every access is evaluated and paid for.
+        Whether a coalition has the same value every time. If not, every access is a new evaluation.
     clock
         A function that returns the time in seconds, for `topshap.stopping.TimeLimit`.
     **options
@@ -95,7 +95,7 @@ class Race(RaceState):
     def tell(self, values: Any) -> None:
         """Take the values of the coalitions that `ask` returns, in the same order."""
         checked = self._check(values, self._batch.pending)
-        self._telling = True  # until all of it is done: an exception in between leaves an inconsistent state
+        self._telling = True  # stays True after an exception, since the state is then inconsistent
         self._take(checked)
         self._answer_known()
         self._telling = False
@@ -154,16 +154,15 @@ class Race(RaceState):
 
     @front_door
     def extend(self, budget: int) -> None:
-        """Continue a race that has spent its budget with a larger one, as if that had been its budget from the start.
+        """Continue a race that has spent its budget with a larger one, as if it had been given that from the start.
 
-        The algorithm must be `extendable`, which means that it does not plan by the budget, and the race must not have
-        a `stop`.
+        This requires an algorithm that does not depend on the budget, whose `extendable` is true, and no `stop`.
 
         Parameters
         ----------
         budget
-            The new budget. If each coalition is paid for once, it must be less than the number of coalitions: a
-            race with a budget for all of them enumerates them instead.
+            The new budget, larger than the number spent. If a coalition counts once, it must be below 2**n, since a
+            race with a budget for all coalitions enumerates them.
 
         Examples
         --------
@@ -178,11 +177,11 @@ class Race(RaceState):
         """
         if self.stopped != "budget":
             state = self.stopped or "not over"
-            raise RaceError(f"Only a race that has spent its budget can go on: this one is {state}.")
+            raise RaceError(f"Only a race that has spent its budget can be extended: this one is {state}.")
         algorithm = self._setup.algorithm
         if not algorithm.extendable or self._limits.stop is not None:
-            why = "was given 'stop'" if algorithm.extendable else f"ran {algorithm.name!r}"
-            raise RaceError(f"This race {why}, and cannot go on with a larger budget.")
+            why = "it has a 'stop' criterion" if algorithm.extendable else f"{algorithm.name!r} depends on the budget"
+            raise RaceError(f"This race cannot be extended: {why}.")
         high = 2**self.n_players - 1 if self.counting == "distinct" and self.deterministic else None
         budget = check_int("budget", budget, low=self._ledger.spent + 1, high=high)
         self._limits, self._ledger.budget = replace(self._limits, budget=budget), budget
@@ -191,7 +190,7 @@ class Race(RaceState):
         self._answer_known()
 
     def result(self) -> TopK:
-        """Return the top k as they stand: of a race that is not over, with ``stopped="interrupted"``."""
+        """Return the current top k; if the race is not over, `TopK.stopped` is ``"interrupted"``."""
         standing = self.standing
         return TopK(
             players=standing.ranking(resolution=1e-12)[: self.k],
@@ -215,7 +214,7 @@ class Race(RaceState):
             self._take(np.empty(0))
 
     def _take(self, values: Values) -> None:
-        """Give the algorithm the values of its batch, as far as the budget goes, and request the next batch."""
+        """Give the algorithm the values that the budget covers, and request the next batch."""
         answer = self._batch.take(values)
         missing = len(self._batch.rows) - len(answer)
         first = self._standing is None
@@ -227,7 +226,7 @@ class Race(RaceState):
             self._start()
         if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
             self._stop_as("exact")
-        elif self.n_players == 1:  # values vary, but there is nobody to compare with
+        elif self.n_players == 1:  # values vary, but there is no other player
             self._stop_as("finished")
         elif missing > 0 and not fresh:
             may_resume = self._setup.algorithm.extendable
@@ -262,7 +261,7 @@ class Race(RaceState):
         return standing if scale.is_one else ScaledStanding(standing, scale)
 
     def _go_on(self) -> None:
-        """Request the next batch, or end where the algorithm has ended or a limit is reached."""
+        """Request the next batch, or stop if the algorithm has ended or a limit is reached."""
         batch = self._reader.read()
         if batch is None:
             ended: Stopped = "budget" if self._ledger.remaining == 0 else "finished"

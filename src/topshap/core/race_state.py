@@ -1,4 +1,4 @@
-"""The state of a race, to be read at any time."""
+"""The state of a race, which can be read at any time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_STARTED = "This race has not started: tell it the values of the first coalit
 
 
 class RaceState:
-    """The players, the limits, what is spent, and the standing of a race."""
+    """The players, the limits, the spending and the standing of a race."""
 
     def __init__(self, setup: Setup, clock: Callable[[], float]) -> None:
         self._setup = setup
@@ -30,9 +30,9 @@ class RaceState:
         self._clock, self._start_time = clock, clock()
         self._standing: Standing | None = None
         self.stopped: Stopped | None = None
-        """Why the race ended, None while it has not: see `TopK.stopped`."""
+        """Why the race ended, None while it is not over; see `TopK.stopped`."""
         self.rule: StoppingRule | None = None
-        """The rule that says when it is confident, None before the first answer and where nothing is promised."""
+        """The rule that decides when the race is confident; None before it starts, or without a confidence to reach."""
         self._working: Standing
 
     @property
@@ -42,7 +42,7 @@ class RaceState:
 
     @property
     def evaluations(self) -> int:
-        """The number of distinct coalitions that have been paid for."""
+        """The number of evaluations; in a deterministic game the number of distinct coalitions."""
         return self._ledger.evaluations
 
     @property
@@ -67,7 +67,7 @@ class RaceState:
 
     @property
     def seconds(self) -> float:
-        """The time since the race was made."""
+        """The seconds since the race was created."""
         return self._clock() - self._start_time
 
     @property
@@ -84,19 +84,19 @@ class RaceState:
 
     @property
     def rule_completion(self) -> float:
-        """The completed part of the evaluations that the race's rule takes, from 0 to 1; 0 without a rule."""
+        """The estimated fraction of the evaluations that the race's rule requires, from 0 to 1; 0 without a rule."""
         return 0.0 if self.rule is None else self.rule.completion(self._working, self.k)
 
     @property
     def completion(self) -> float:
-        """The completed part of the race, from 0 to 1: that of the limit which is closest."""
+        """The estimated completion of the race, from 0 to 1, by the limit that is closest."""
         if self._standing is None or (self.done and self.stopped != "interrupted"):
             return float(self.done)
         return self._limits.completion(self)
 
     @property
     def standing(self) -> Standing:
-        """Estimates, standard errors and ranking at the moment."""
+        """The current estimates, standard errors and ranking."""
         if self._standing is None:
             raise RaceError(NOT_STARTED)
         return self._standing

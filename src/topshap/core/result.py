@@ -1,4 +1,4 @@
-"""TopK: what a race found, frozen, with how sure it is."""
+"""TopK: the immutable result of a race."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before, rank_key
 from topshap.statistics.ties import differ, tied_with
-from topshap.statistics.top_k_probability import probability_in_top_k, probability_of_set
+from topshap.statistics.top_k_probability import TopKProbabilities, top_k_probabilities
 
 if TYPE_CHECKING:
     import os
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
 """Why a race ended.
 
-``"budget"``: it is spent. ``"confident"``: what `epsilon` and `delta` ask for is reached. ``"exact"``: all coalitions
-are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of the user's was met. ``"finished"``:
-the algorithm had nothing more to ask. ``"interrupted"``: it has not ended.
+``"budget"``: the budget is spent. ``"confident"``: the result satisfies `epsilon` and `delta`. ``"exact"``: all
+coalitions are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of `stop` was met.
+``"finished"``: the algorithm has no more coalitions to evaluate. ``"interrupted"``: it was ended early or is not over.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The top k players (those with the highest Shapley values, or see `rank_by`), all estimates and their cost.
+    """The top k players, the estimates of all players, their uncertainty and their cost.
 
-    Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they take the estimates as normally
-    distributed around the true values with the given standard errors and covariance. Where an algorithm gives no
-    covariance, the estimates are taken as independent. When `stopped` is ``"exact"`` there is no uncertainty.
+    Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they assume that the estimates are
+    normally distributed around the true values, with the given standard errors and covariance. If the algorithm gives
+    no covariance, they assume independence. If `stopped` is ``"exact"``, there is no uncertainty.
 
     Examples
     --------
@@ -62,41 +62,46 @@ class TopK:
     """
 
     players: Players
-    """Indices of the top k, best first."""
+    """The indices of the top k, best first."""
     estimates: Values
     """One estimated Shapley value per player."""
     std_errors: Values
-    """Their standard errors, nan where not known."""
+    """The standard errors of the estimates, nan where unknown."""
     covariance: Matrix | None = field(repr=False)
     """The covariance of the estimates, None where only the standard errors are known."""
     player_names: tuple[str, ...] | None
+    """The names of all players, None if they have none."""
     evaluations: int
-    """Distinct coalitions paid for."""
+    """The number of evaluations; of distinct coalitions, if the game is deterministic."""
     calls: int
-    """Accesses in all."""
+    """The number of accesses to values, including repeated ones."""
     budget: int | None
+    """The budget, None without a limit."""
     epsilon: float | None
+    """The tolerance, None in a race for a fixed budget."""
     delta: float | None
+    """The allowed probability of an error larger than `epsilon`, None without `epsilon`."""
     stopped: Stopped
-    """Why the race ended: ``"budget"``, ``"confident"``, ``"exact"``, ``"time"``, ``"rule"``, ``"finished"`` or
-    ``"interrupted"``."""
+    """Why the race ended: "budget", "confident", "exact", "time", "rule", "finished" or "interrupted"."""
     algorithm: str
+    """The name of the algorithm."""
     counting: str
+    """Whether the budget counts distinct coalitions (``"distinct"``) or all accesses (``"calls"``)."""
     empty: float
-    """v(empty coalition): what the Shapley values add up from."""
+    """v(empty coalition)."""
     grand: float
-    """v(grand coalition): what they add up to."""
+    """v(grand coalition); the Shapley values add up to `grand` - `empty`."""
     deterministic: bool = True
-    """Whether a coalition had the same value every time; if not, evaluations include repeated ones."""
+    """Whether the game is deterministic; if not, `evaluations` includes repeated ones."""
     guarantee: Guarantee | None = None
     """The guarantee of a confident answer: ``"asymptotic"``, ``"credible"``, ``"exact"``, or ``"published"`` for the
     published rule, which is not a guarantee. None without `epsilon`."""
     value_range: tuple[float, float] | None = None
-    """The range of values that was stated and checked, None if there was none."""
+    """The range of values that was given and checked, None if there was none."""
     rule: str | None = None
-    """The criterion of the user's own that might have ended the race, as text."""
+    """The `stop` criterion of the race as text, None if there was none."""
     history: History | None = field(default=None, repr=False)
-    """How the estimates came about, None where that is not known."""
+    """The estimates during the race, None if they were not recorded."""
     random_state: int | None = None
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
@@ -109,17 +114,17 @@ class TopK:
 
     @property
     def k(self) -> int:
-        """How many players were looked for."""
+        """The number of players to find."""
         return len(self.players)
 
     @property
     def n_players(self) -> int:
-        """How many players there are."""
+        """The number of players."""
         return len(self.estimates)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the top k, best first; their indices as text where the players have no names."""
+        """The names of the top k, best first; their indices as text if the players have no names."""
         return tuple(self.name_of(i) for i in self.players)
 
     @property
@@ -137,7 +142,7 @@ class TopK:
 
     @property
     def promise(self) -> str:
-        """One line that says what is guaranteed, under which assumptions, and what was spent.
+        """One line with the guarantee, its assumptions and the cost.
 
         Examples
         --------
@@ -151,22 +156,19 @@ class TopK:
         'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1.
         Not a guarantee: it assumes normal estimates and does not correct for repeated looks. It took ... evaluations.'
         """
-        words: str = bound("describe_promise")(self)
-        return words
+        return str(bound("describe_promise")(self))
 
     @front_door
     def interval(self, level: float = 0.95) -> Matrix:
         """Return an interval for every player's Shapley value, shape (n, 2); unbounded where nothing is known."""
-        level = check_probability("level", level)
-        half_width = two_sided_quantile(1.0 - level) * self.std_errors
+        half_width = two_sided_quantile(1.0 - check_probability("level", level)) * self.std_errors
         half_width = np.where(np.isnan(half_width), np.inf, half_width)
         return np.stack([self.estimates - half_width, self.estimates + half_width], axis=1)
 
     def pairwise(self) -> Matrix:
         """Return the estimated probability that player i is ranked before player j, shape (n, n).
 
-        This is the probability that its Shapley value is higher, or its magnitude larger, as `rank_by` says. It is 1/2
-        on the diagonal, for equal estimates, and where the standard errors are unknown.
+        The order is that of `rank_by`. It is 1/2 on the diagonal, for equal estimates, and for unknown standard errors.
         """
         return probability_before(*self._scaled, self.rank_by)
 
@@ -175,22 +177,26 @@ class TopK:
         """The estimated probability that these are the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return 1.0
-        return probability_of_set(self.players, *self._scaled, self.rank_by)
+        return self._probabilities.of_set
 
     @cached_property
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
             return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
-        return probability_in_top_k(self.k, *self._scaled, self.rank_by)
+        return self._probabilities.of_player
+
+    @cached_property
+    def _probabilities(self) -> TopKProbabilities:
+        return top_k_probabilities(self.players, *self._scaled, self.rank_by)
 
     @cached_property
     def tied(self) -> Players:
         """Players outside the set that are tied with the last one inside, best first.
 
-        The difference of their estimates is a rounding error, or small next to its standard error (see
+        The difference of their estimates is a rounding error, or small compared with its standard error (see
         `topshap.statistics.ties`). If `stopped` is ``"exact"``, the values are equal, and any choice is right.
-        Otherwise no evaluation so far has told them apart; players whose standard error is unknown are not counted.
+        Otherwise no evaluation so far distinguishes them. Players whose standard error is unknown are not included.
 
         Examples
         --------
@@ -203,8 +209,7 @@ class TopK:
         outside = self.ranking[self.k :]
         if not self.learned:
             return outside[:0]
-        tied = tied_with(self.players[-1], *self._scaled, self.rank_by)
-        return outside[tied[outside]]
+        return outside[tied_with(self.players[-1], *self._scaled, self.rank_by)[outside]]
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
@@ -224,7 +229,7 @@ class TopK:
         return bound("to_shapiq")(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file; `topshap.load` reads it to the last bit."""
+        """Write the result to a JSON file; `topshap.load` restores it exactly."""
         bound("save")(self, path)
 
     def to_frame(self) -> pd.DataFrame:
@@ -232,7 +237,8 @@ class TopK:
         pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
         low, high = self.interval().T
         columns = {
-            "player": [self.name_of(i) for i in range(self.n_players)],
+            # as objects: strings of pandas cannot hold every name
+            "player": pandas.Series([self.name_of(i) for i in range(self.n_players)], dtype=object),
             "estimate": self.estimates,
             "std_error": self.std_errors,
             "low": low,
@@ -247,7 +253,7 @@ class TopK:
         """Write a report to a single HTML file that needs no network.
 
         It contains the leaderboard, the race with a slider, the pairwise probabilities, the options of the run, the
-        guarantee, a table to sort and copy, and the same data as JSON.
+        guarantee, a sortable table, and the same data as JSON.
 
         Parameters
         ----------
@@ -262,8 +268,7 @@ class TopK:
 
     def _repr_html_(self) -> str:
         """Return the representation in a notebook."""
-        html: str = bound("notebook_html")(self)
-        return html
+        return str(bound("notebook_html")(self))
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the leaderboard, see `topshap.show.leaderboard`. Needs the extra ``topshap[plots]``."""
@@ -272,18 +277,16 @@ class TopK:
 
     def __str__(self) -> str:
         """Return the headline, the leaderboard and the promise as text."""
-        text: str = bound("text_leaderboard")(self)
-        return text
+        return str(bound("text_leaderboard")(self))
 
     @property
     def headline(self) -> str:
-        """The result in one line: how many players, after how many evaluations, and how certain it is."""
-        line: str = bound("headline")(self)
-        return line
+        """The result in one line: the number of players, the evaluations and the certainty."""
+        return str(bound("headline")(self))
 
     @cached_property
     def ranking(self) -> Players:
-        """Indices of all players: the top k, then the others, as they are ranked."""
+        """The indices of all players, best first: the top k, then the others."""
         rest = np.setdiff1d(np.arange(self.n_players), self.players)
         keys = rank_key(self.estimates[rest], self.rank_by)
         return np.concatenate([self.players, rest[np.argsort(-keys, kind="stable")]])
@@ -293,5 +296,5 @@ class TopK:
         return safely_scaled(self.estimates, self.std_errors, self.covariance)
 
     def name_of(self, i: int) -> str:
-        """Return the name of a player; its index as text where the players have no names."""
+        """Return the name of a player; its index as text if the players have no names."""
         return str(i) if self.player_names is None else self.player_names[i]

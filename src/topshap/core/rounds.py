@@ -1,4 +1,4 @@
-"""Rounds in batches: several independent ones together, large ones in parts, the last one as far as the budget goes."""
+"""Rounds in batches: independent rounds together, large rounds in parts, the last round up to the budget."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
 
 MAX_BATCH_BYTES = 2**24
-"""No batch of coalitions is larger than this, whatever the number of players."""
+"""The largest size of a batch of coalitions, for any number of players."""
 ROWS_PER_BATCH = 256
-"""Independent rounds are evaluated together up to this number of coalitions."""
+"""The largest number of coalitions up to which independent rounds are evaluated together."""
 
 
 class RoundReader:
@@ -53,7 +53,7 @@ class RoundReader:
             self._answers = []
 
     def take_prefix(self, values: Values, missing: int, standing: Standing, *, may_resume: bool) -> None:
-        """Take the values of all but the last coalitions that `read` returned, since the race ends there."""
+        """Take the values of all but the last `missing` coalitions that `read` returned, since the race ends there."""
         self._answers.append(values)
         self._read -= missing
         self._undo = standing.checkpoint() if may_resume else None
@@ -93,7 +93,7 @@ class RoundReader:
         return part
 
     def _add(self) -> None:
-        """Give every round its values, up to the first round that has not all of them."""
+        """Give every round its values, up to the first round whose values are incomplete."""
         values = self._answers[0] if len(self._answers) == 1 else np.concatenate(self._answers)
         start = 0
         for each in self._current:

@@ -44,7 +44,7 @@ class Setup:
 
     @cached_property
     def negates(self) -> bool:
-        """Whether the algorithm runs on -v, since it or the stopping rule supports the highest values only."""
+        """Whether the algorithm runs on -v, because it or the stopping rule supports only the highest values."""
         native = self.rank_by in self.algorithm.ranks_by and self.limits.confidence is None
         return not native and self.rank_by != "value" and order_of_negated(self.rank_by) == "value"
 
@@ -90,7 +90,7 @@ class Setup:
         }
 
     def problem(self, ends: Values, ledger: Ledger, scale: Scale) -> Problem:
-        """Return the problem that the algorithm gets in its scale, now that v(empty) and v(N) are known."""
+        """Return the problem for the algorithm in its scale, given v(empty) and v(N)."""
         confidence, value_range = self.limits.confidence, self.limits.value_range
         if value_range is not None:
             low, high = map(scale.apply_to_bound, value_range)

@@ -1,4 +1,4 @@
-"""The standing of a race: what an algorithm believes at the moment, open to everyone who wants to look."""
+"""The standing of a race: the current estimates, their uncertainty and the ranking."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
 class Standing(ABC):
     """Estimates, their uncertainty and the ranking they give.
 
-    The arrays of `counts`, `estimates`, `std_errors` and `covariance` are read-only and do not change later. `live_...`
-    are for code that reads them at once and in every round: they may be the arrays that the standing works on.
+    The arrays of `counts`, `estimates`, `std_errors` and `covariance` are read-only and do not change later.
+    `live_estimates` and `live_std_errors` save the copy, for code that reads them in every round: they may be the
+    arrays that the standing updates.
 
     Parameters
     ----------
     tie_order
-        A permutation of the players; of two with equal estimates the one that comes first in it is ranked higher. Drawn
-        at random for each race, so that ties favour nobody.
+        A permutation of the players: of two with equal estimates, the one that comes first in it is ranked higher. A
+        race draws it at random, so that ties favour no player.
     rank_by
-        What players are ranked by.
+        The order in which players are ranked.
     """
 
     counts: Values | None = None
@@ -67,16 +68,16 @@ class Standing(ABC):
 
     @property
     def live_estimates(self) -> Values:
-        """The estimates at this moment, perhaps not copied: neither to be modified nor to be kept."""
+        """The current estimates, possibly not copied: do not modify or keep the array."""
         return self.estimates
 
     @property
     def live_std_errors(self) -> Values:
-        """The standard errors at this moment, perhaps not copied: neither to be modified nor to be kept."""
+        """The current standard errors, possibly not copied: do not modify or keep the array."""
         return self.std_errors
 
     def checkpoint(self) -> Callable[[], None]:
-        """Return a function that restores the present state."""
+        """Return a function that restores the current state."""
         state = deepcopy(vars(self))
 
         def restore() -> None:
@@ -87,8 +88,8 @@ class Standing(ABC):
     def ranking(self, resolution: float = 0.0) -> Players:
         """Return all players, the best first.
 
-        With a `resolution`, estimates that differ by less than about this part of the largest count as equal, so that
-        rounding errors do not decide.
+        With a `resolution`, estimates that differ by less than about this fraction of the largest are treated as equal,
+        so that rounding errors do not decide.
         """
         order, keys = self.tie_order, rank_key(self.live_estimates, self.rank_by)
         if resolution > 0.0 and (largest := np.abs(keys).max()) > 0.0:

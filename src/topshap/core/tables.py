@@ -88,7 +88,7 @@ def n_players_of(table: Values) -> int:
 
 
 def check_table(name: str, values: ArrayLike) -> Values:
-    """Return a complete table as a float64 array, or raise an error that says what is wrong with it.
+    """Return a complete table as a float64 array, or raise an error if it is not valid.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def check_table(name: str, values: ArrayLike) -> Values:
         must_be = "a one-dimensional array of 2**n numbers with n >= 1"
         refuse(name, must_be=must_be, got=f"an array of shape {table.shape}")
     wrong = np.flatnonzero(~np.isfinite(table))[:1]
-    check_values(table[wrong], from_ids(wrong, n_players_of(table)))  # raises if there is one, and names it
+    check_values(table[wrong], from_ids(wrong, n_players_of(table)))  # raises an error that names the first invalid one
     return table
 
 
 def _weight_of_size(n: int) -> Values:
-    """Return the probability that exactly a given set of s players precedes a given other one, for s = 0 .. n-1."""
+    """Return, for s = 0 .. n-1, the probability that exactly a given set of s players precedes a given player."""
     return np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
 
 

@@ -1,4 +1,4 @@
-"""The words of the domain, as types: what a coalition, a value and a game are to the rest of the package."""
+"""Types for coalitions, values, players and games."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Coalition: TypeAlias = NDArray[np.bool_]
 """One coalition: a bool array of shape (n,), true for the players inside."""
 
 Coalitions: TypeAlias = NDArray[np.bool_]
-"""Several coalitions, one a row: a bool array of shape (m, n)."""
+"""Several coalitions, one per row: a bool array of shape (m, n)."""
 
 Values: TypeAlias = NDArray[np.float64]
 """Numbers: one per coalition, or one per player."""
@@ -24,11 +24,10 @@ Players: TypeAlias = NDArray[np.intp]
 
 
 class Game(Protocol):
-    """A cooperative game: the values of the coalitions in the rows of a bool array of shape (m, n).
+    """A cooperative game: a callable that returns one value per row of a bool array of shape (m, n).
 
-    Any callable of this form is a game. Where it has an attribute ``n_players`` (an int) or ``player_names`` (one
-    string per player), these are used when the caller does not give them. ``deterministic = False`` says that its
-    values vary from call to call.
+    The optional attributes ``n_players`` (an int) and ``player_names`` (one string per player) are used if the caller
+    does not give them. The optional attribute ``deterministic`` is False if the values vary from call to call.
     """
 
     def __call__(self, coalitions: Coalitions, /) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 LEAST_DELTA = 1e-100
-"""The smallest probability of an error that may be asked for: quantiles of Student's t are lost some way below it."""
+"""The smallest allowed probability of an error: far below it, quantiles of Student's t cannot be computed."""
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -33,8 +33,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def front_door(door: _F) -> _F:
     """Name a public function or class in the errors about its parameters.
 
-    Checks deep inside know the parameter, not whose it is. Where several front doors have a parameter of that name and
-    call each other, the outermost is named: it is the one that the user called.
+    A check knows the name of the parameter, but not the function that the user called. If several decorated functions
+    call each other and have a parameter of that name, the outermost is named, since the user called that one.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def front_door(door: _F) -> _F:
 
 
 def _naming(function: Callable[..., Any], owner: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with its errors naming the owner."""
+    """Return the function, wrapped so that errors about its parameters name the owner."""
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
@@ -73,7 +73,7 @@ def _naming(function: Callable[..., Any], owner: Callable[..., Any]) -> Callable
 
 @contextmanager
 def parameters_of(owner: Callable[..., Any]) -> Iterator[None]:
-    """Name a function or class in the errors about its parameters that are raised within."""
+    """Name a function or class in errors about its parameters that are raised inside the context."""
     try:
         yield
     except ParameterError as error:
@@ -83,7 +83,7 @@ def parameters_of(owner: Callable[..., Any]) -> Iterator[None]:
 
 
 def refuse(name: str, value: Any = None, *, must_be: str, got: str | None = None, hint: str = "") -> NoReturn:
-    """Raise the error that says which parameter is wrong, how, and what would be right.
+    """Raise a `ParameterError` that names the parameter, the values it may have and the value it has.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def check_probability(name: str, value: Any) -> float:
 
 
 def check_delta(delta: Any) -> float:
-    """Return the allowed probability of an error as a float, large enough for the quantiles that belong to it.
+    """Return `delta` as a float between 0 and 1 that is not too small to compute quantiles.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def check_delta(delta: Any) -> float:
 
 
 def is_async(function: Any) -> bool:
-    """Return whether a function, or an object that is called like one, is a coroutine."""
+    """Return whether a function, or the call of an object, is a coroutine function."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
@@ -188,7 +188,7 @@ def check_bool(name: str, value: Any) -> bool:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuse what is none of the choices.
+    """Refuse a value that is not one of the choices.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def _number(value: Any) -> float:
-    """Return a real number as float and anything else as nan, which lies in no interval."""
+    """Return a real number as a float, and nan, which lies in no interval, for anything else."""
     return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
 
 
@@ -222,17 +222,17 @@ def check_names(names: Iterable[str] | None, n_players: int) -> tuple[str, ...] 
         refuse("player_names", names, must_be=f"one name for each of the {n_players} players")
     if len(set(as_tuple)) != n_players:
         twice = next(name for name in as_tuple if as_tuple.count(name) > 1)
-        refuse("player_names", names, must_be=f"all different, and {twice!r} occurs more than once")
+        refuse("player_names", names, must_be=f"distinct names, but {twice!r} occurs more than once")
     return as_tuple
 
 
 def check_rng(random_state: Any) -> np.random.Generator:
-    """Return a generator made from a seed, or the one that was given."""
+    """Return a random generator: the given one, or a new one from a seed."""
     try:
         if not _is_bool(random_state):
             return np.random.default_rng(random_state)
     except (TypeError, ValueError):
-        pass  # said below
+        pass  # the error is raised below
     must_be = "None, an int of at least 0, a numpy SeedSequence or a numpy Generator"
     refuse("random_state", random_state, must_be=must_be)
 
@@ -252,7 +252,7 @@ def check_vector(name: str, values: ArrayLike) -> Values:
 
 
 def check_reals(name: str, values: ArrayLike) -> Values:
-    """Return `values` as a contiguous float64 array; text, objects and complex numbers are refused.
+    """Return `values` as a contiguous float64 array; refuse text, objects and complex numbers.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def check_reals(name: str, values: ArrayLike) -> Values:
 
 
 def resolve_n_players(game: Game, n_players: int | None) -> int:
-    """Return the number of players: as given, else the game's attribute ``n_players``."""
+    """Return the number of players: the given number, or by default the game's attribute ``n_players``."""
     given = getattr(game, "n_players", None) if n_players is None else n_players
     if given is None:
         refuse("n_players", None, must_be="given, since the game has no attribute 'n_players'")

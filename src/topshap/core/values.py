@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Values
 
 LARGEST_VALUE = 1e300
-"""The largest value of a coalition: sums of many such values, and intervals around them, are still finite."""
+"""The largest absolute value of a coalition: sums of many such values, and intervals around them, are still finite."""
 
 
 def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, ...] | None = None) -> Values:
-    """Return a game's answer as floats, one per coalition, or raise an error; nothing is dropped or imputed.
+    """Return a game's answer as one float per coalition; raise a `GameError` if a value is missing or invalid.
 
     A single number is accepted for a single coalition, and so are tensors that require gradients.
 
@@ -48,8 +48,8 @@ def check_values(values: Any, coalitions: Coalitions, player_names: tuple[str, .
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
             f"{short_repr(first)} for {names_of(coalitions[0], player_names)}."
         )
-    numbers = np.add(array, 0.0, dtype=np.float64)  # drops the sign of zero, which a store does not keep
-    usable = np.abs(numbers) <= LARGEST_VALUE  # false for nan
+    numbers = np.add(array, 0.0, dtype=np.float64)  # -0.0 becomes 0.0: a store does not keep the sign of zero
+    usable = np.abs(numbers) <= LARGEST_VALUE  # False for nan
     if not np.logical_and.reduce(usable):
         row = int(np.flatnonzero(~usable)[0])
         within = f" in [-{LARGEST_VALUE:g}, {LARGEST_VALUE:g}]" if math.isfinite(numbers[row]) else ""
@@ -66,7 +66,7 @@ def check_within(
     coalitions: Coalitions,
     player_names: tuple[str, ...] | None = None,
 ) -> None:
-    """Refuse a value outside the stated range, which guarantees depend on.
+    """Raise a `GameError` for a value outside the stated range, since guarantees depend on the range.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _whom(coalitions: Coalitions, player_names: tuple[str, ...] | None) -> str:
 
 def _for_one_at_a_time(array: np.ndarray[Any, Any]) -> str:
     is_one_number = array.ndim == 0 and array.dtype.kind in "biuf"
-    return " A function of one coalition becomes a game by topshap.games.per_coalition." if is_one_number else ""
+    return " Use topshap.games.per_coalition for a function of one coalition." if is_one_number else ""
 
 
 def _kind(values: Any, array: np.ndarray[Any, Any]) -> str:

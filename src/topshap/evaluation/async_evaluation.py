@@ -12,33 +12,34 @@ from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
-from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.pending_batch import PendingBatch, waits
 from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from topshap.core.typing import Coalitions, Game, Values
+    from topshap.core.typing import Coalitions, Game, Players, Values
     from topshap.evaluation.call import CallPolicy
     from topshap.evaluation.session import Session
 
     AsyncCall = Callable[[Coalitions], Awaitable[Any]]
+    Take = Callable[[Players, BatchResult], None]
 
 
 async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurrency: int) -> Values:
     """Return the value of each coalition, with at most `concurrency` calls at the same time.
 
     The error of a coalition without a value is raised after all others have been evaluated and stored. A cancellation
-    cancels the calls; the values that have arrived by then are stored. Values that `Session.take_arrived` has returned
-    in the meantime are not returned again.
+    cancels the calls and starts no others; the values that have arrived by then are stored. Values that
+    `Session.take_arrived` has returned in the meantime are not returned again.
     """
     session.batch = batch = PendingBatch(session, coalitions)
     if len(batch.missing):
         try:
-            await _gather(batch, coroutine_of(game), session, concurrency)
+            await _complete(batch, game, session, concurrency)
         finally:
-            batch.store_arrived()
+            batch.close()
     values = batch.values_or_raise()
     session.batch = None
     return values
@@ -48,10 +49,14 @@ async def check_repeats(session: Session, game: Game, coalitions: Coalitions, va
     """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
     rows = rows_to_repeat(len(values))
     start = len(coalitions) - len(values)  # the values before were told in the meantime
-    repeated = coalitions[start:][rows]
-    again = await _result(coroutine_of(game), repeated, session.policy)
+    repeated, again = coalitions[start:][rows], np.full(len(rows), np.nan)
+
+    def take(places: Players, result: BatchResult) -> None:
+        again[places] = result.values
+
+    await _evaluate(coroutine_of(game), repeated, np.arange(len(rows)), session.policy, take)
     session.repeats = False
-    warn_if_different(repeated, values[rows], again.values, session.policy.player_names)
+    warn_if_different(repeated, values[rows], again, session.policy.player_names)
 
 
 def coroutine_of(game: Any) -> AsyncCall:
@@ -59,7 +64,7 @@ def coroutine_of(game: Any) -> AsyncCall:
 
     A game of one coalition at a time has a `batch_size` of 1 and a `function` of one coalition.
     """
-    one_by_one = getattr(game, "batch_size", None) == 1 and hasattr(game, "function")
+    one_by_one = _is_one_by_one(game)
 
     async def call(coalitions: Coalitions) -> Any:
         if one_by_one:
@@ -69,47 +74,77 @@ def coroutine_of(game: Any) -> AsyncCall:
     return call
 
 
+def _is_one_by_one(game: Any) -> bool:
+    return getattr(game, "batch_size", None) == 1 and hasattr(game, "function")
+
+
 async def _awaited(answer: Any, game: Any) -> Any:
     if not inspect.isawaitable(answer):
         refuse("game", game, must_be="an async function; use identify for other games")
     return await answer
 
 
-async def _gather(batch: PendingBatch, call: AsyncCall, session: Session, concurrency: int) -> None:
-    """Make calls until every missing coalition has a result."""
-    coalitions, options = batch.missing, session.options
+async def _complete(batch: PendingBatch, game: Game, session: Session, concurrency: int) -> None:
+    """Make calls until every missing coalition has a result, or has got its value from another process."""
+    rows = np.arange(len(batch.missing))
+    while len(rows):
+        await _gather(batch, rows, game, session, concurrency)
+        rows = batch.deferred()
+        for seconds in waits():
+            if len(rows) == 0 or batch.is_one_free(rows):
+                break
+            await asyncio.sleep(seconds)
+            rows = batch.unknown(rows)
+            batch.look()
+
+
+async def _gather(batch: PendingBatch, rows: Players, game: Game, session: Session, concurrency: int) -> None:
+    """Make calls until these missing coalitions have a result, except for those that other processes evaluate."""
+    call, options = coroutine_of(game), session.options
     parts = iter(
         split_batch(
-            *coalitions.shape,
+            len(rows),
+            batch.missing.shape[1],
             workers=1,
-            batch_size=options.batch_size or 1,
+            batch_size=1 if _is_one_by_one(game) else options.batch_size or 1,
             max_batch_bytes=options.max_batch_bytes,
         )
     )
 
     async def work() -> None:
-        for rows in parts:  # shared: each part goes to the next free task
-            batch.take(rows, await _result(call, coalitions[rows], batch.policy()))
+        for part in parts:  # shared: each part goes to the next free task
+            claimed = batch.claim(rows[part])
+            if len(claimed):
+                await _evaluate(call, batch.missing, claimed, batch.policy(), batch.take)
+            if _is_cancelled():  # the call has finished in spite of it
+                break
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(coalitions))):
+            for _ in range(min(concurrency, len(rows))):
                 group.create_task(work())
     except BaseExceptionGroup as several:  # not an error of the game: those are part of a result
         raise several.exceptions[0] from None
 
 
-async def _result(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -> BatchResult:
-    """Evaluate coalitions in one call with retries; if several fail together, evaluate each on its own."""
+async def _evaluate(call: AsyncCall, coalitions: Coalitions, rows: Players, policy: CallPolicy, take: Take) -> None:
+    """Evaluate some of the coalitions in one call with retries; if several fail together, evaluate each on its own.
+
+    `take` is called with every result as soon as it is known, so that a cancellation loses none.
+    """
+    chosen = coalitions[rows]
     try:
-        answer = await _with_retries(call, rows, policy)
+        answer = await _with_retries(call, chosen, policy)
     except Exception as error:  # noqa: BLE001 - reported with the coalition to blame
-        if len(rows) == 1 or isinstance(error, AnswerShapeError):
-            return BatchResult(np.full(len(rows), np.nan), [Failure(0, error)])
-        singles = [await _result(call, rows[i : i + 1], policy) for i in range(len(rows))]
-        failures = [Failure(i, error) for i, single in enumerate(singles) for _, error in single.failures]
-        return BatchResult(np.concatenate([single.values for single in singles]), failures)
-    return split_valid(answer, rows, policy.player_names)
+        failed = error
+    else:
+        take(rows, split_valid(answer, chosen, policy.player_names))
+        return
+    if len(rows) == 1 or isinstance(failed, AnswerShapeError):
+        take(rows, BatchResult(np.full(len(rows), np.nan), [Failure(0, failed)]))
+        return
+    for i in range(len(rows)):
+        await _evaluate(call, coalitions, rows[i : i + 1], policy, take)
 
 
 async def _with_retries(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -> Any:
@@ -117,10 +152,18 @@ async def _with_retries(call: AsyncCall, rows: Coalitions, policy: CallPolicy) -
     while True:
         try:
             return await _with_timeout(call, rows, policy.timeout)
-        except Exception as error:  # noqa: BLE001 - raised below unless there is a retry
+        except Exception as error:
+            if _is_cancelled():  # the game has raised its own error instead
+                raise asyncio.CancelledError from error
             failed = error
         await asyncio.sleep(wait_before_retry(failed, attempt, policy.retries + 1, policy))
         attempt += 1
+
+
+def _is_cancelled() -> bool:
+    """Return whether the current task is being cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _with_timeout(call: AsyncCall, rows: Coalitions, seconds: float | None) -> Any:

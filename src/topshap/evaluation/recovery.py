@@ -161,7 +161,7 @@ def _run(
     Return the batches that lost their worker, those missing at the end or after a crash, and the error of the crash.
     """
     lost: list[Batch] = []
-    arrived: set[int] = set()
+    arrived: list[Batch] = []
     stream = executor.run(job, batches)
     try:
         while True:
@@ -177,7 +177,7 @@ def _run(
                 missing = _without(batches, arrived)
                 logger.warning("workers were lost (%r); %d batches are evaluated again", error, len(missing))
                 return lost, missing, error
-            arrived.add(int(batch[0]))
+            arrived.append(batch)
             if result is None:
                 logger.warning("a worker was lost with %d coalitions; they are evaluated again", len(batch))
                 lost.append(batch)
@@ -189,6 +189,7 @@ def _run(
         stream.close()  # type: ignore[attr-defined]  # every executor's `run` is a generator
 
 
-def _without(batches: Sequence[Batch], arrived: set[int]) -> list[Batch]:
-    """Return the batches whose first row has not arrived."""
-    return [batch for batch in batches if int(batch[0]) not in arrived]
+def _without(batches: Sequence[Batch], arrived: Sequence[Batch]) -> list[Batch]:
+    """Return the batches of which no row has arrived; the other rows of a batch were not claimed."""
+    rows = {row for batch in arrived for row in batch.tolist()}
+    return [batch for batch in batches if rows.isdisjoint(batch.tolist())]

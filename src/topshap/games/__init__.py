@@ -1,4 +1,4 @@
-"""Games: callables from the rows of a bool array, one coalition per row, to their values."""
+"""Games: callables from a bool array with one coalition per row to one value per row."""
 
 from topshap.core.fingerprints import fingerprint_of
 from topshap.games.analytic import AdditiveGame, AirportGame, AllOrNothingGame, GloveGame, UnanimityGame

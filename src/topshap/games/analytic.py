@@ -1,7 +1,7 @@
 """Games whose Shapley values have a closed form, for any number of players.
 
-They are small and fast, and differ in how much the players interact: not at all in an additive game, completely in an
-all-or-nothing game. The value of a coalition is the same to the last bit whether it is evaluated alone or in a batch.
+They are small and fast, and range from no interaction between players in an additive game to complete interaction in an
+all-or-nothing game. The value of a coalition does not depend on its batch, to the last bit.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ class AdditiveGame(ClosedFormGame):
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
 class UnanimityGame(ClosedFormGame):
-    """A sum of unanimity games: v(S) is the sum of the coefficients of the sets that are contained in S.
+    """A sum of unanimity games: v(S) is the sum of the coefficients of all sets contained in S.
 
-    Every game with v(empty) = 0 has this form. A set's coefficient is divided equally among its members.
+    Every game with v(empty) = 0 has this form. The Shapley values divide each coefficient equally among the members of
+    its set.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ class UnanimityGame(ClosedFormGame):
         return int(max(self._members.shape))
 
     def _values(self, coalitions: Coalitions) -> Values:
-        # Counts are small integers, so the sum is exact in any order of summation.
+        # The counts are small integers, so their sum is exact in any order.
         present = coalitions.astype(np.float32) @ self._members
         return sum_inside(present == self._members.sum(axis=0), self.coefficients)
 
@@ -122,9 +123,9 @@ class UnanimityGame(ClosedFormGame):
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
 class AirportGame(ClosedFormGame):
-    """An airport game, the cost of a runway that all players can use: v(S) is the largest cost in S.
+    """An airport game, the cost of a runway that is long enough for all of S: v(S) is the largest cost in S.
 
-    All players share the cost of the first section equally, those that need more share the next one, and so on.
+    The Shapley values divide the cost of each section of the runway equally among the players that need it.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ class GloveGame(ClosedFormGame):
     Parameters
     ----------
     left, right
-        The numbers of players with a left glove, which come first, and with a right glove.
+        The number of players with a left glove, which come first, and the number of players with a right glove.
 
     Examples
     --------
@@ -187,7 +188,7 @@ class GloveGame(ClosedFormGame):
     def __init__(self, left: int, right: int) -> None:
         owners = [check_int(side, count, low=0) for side, count in (("left", left), ("right", right))]
         if sum(owners) == 0:
-            refuse("right", right, must_be="an int of at least 1 where 'left' is 0")
+            refuse("right", right, must_be="an int of at least 1 if 'left' is 0")
         vars(self).update(n_players=sum(owners), left=owners[0], right=owners[1])
 
     def _values(self, coalitions: Coalitions) -> NDArray[np.intp]:
@@ -204,7 +205,7 @@ class GloveGame(ClosedFormGame):
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
 class AllOrNothingGame(ClosedFormGame):
-    """A game that needs every player: v is 1 for the grand coalition and 0 for every other.
+    """A game that needs every player: v(S) is 1 for the grand coalition and 0 for all others.
 
     Parameters
     ----------
@@ -235,7 +236,7 @@ class AllOrNothingGame(ClosedFormGame):
 
 
 def _probability_of_a_partner(own: int, other: int) -> float:
-    """Return the probability that a player is preceded by more players of the other side than of its own.
+    """Return the probability that a player is preceded by more players of the other side than of its own side.
 
     Among the s preceding players, the number of those on its own side is hypergeometric, for s uniform in 0 .. n-1.
     The distribution is updated for one more preceding player at a time.

@@ -1,7 +1,7 @@
-"""Elements and players: the parts of an input that a game can leave out, and the player that each belongs to.
+"""Elements and players: the parts of an input that a game can omit, and the player that each part belongs to.
 
-The elements are the columns of a table, the words of a text, the members of an ensemble. Usually each of them is a
-player. With `groups` several elements form one player, and elements named in `always` are in every coalition.
+The elements are the columns of a table, the words of a text or the members of an ensemble. Usually each element is a
+player. With `groups`, several elements form one player; elements named in `always` are in every coalition.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from topshap.core.coalitions import check_coalitions
+from topshap.core.errors import ParameterError
 from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.validation import check_names, refuse
 
@@ -32,12 +33,13 @@ class PlayerGroups:
     labels
         The labels of the elements, in order.
     groups
-        A dict from a player's name to its elements, given by label or by position. Each element outside of all groups
-        is a player.
+        A dict from a player's name to its elements, given by label or by position. Each element that is not in a group
+        is a separate player.
     always
-        Elements or groups that are in every coalition and therefore not players.
+        Elements or groups that are in every coalition and are therefore not players.
     aliases
-        Other names of the elements for `groups` and `always`, in order; a repeated alias means the first element.
+        Alternative names of the elements for `groups` and `always`, in order; a repeated alias refers to the first
+        element.
     element
         The word for an element in messages.
 
@@ -69,7 +71,7 @@ class PlayerGroups:
         self.player_names = check_names(names, len(names))
         self.n_players = len(names)
         if self.n_players == 0:
-            refuse("always", always, must_be="such that at least one player is left")
+            raise ParameterError.about("always", f"must leave at least one player. Got {always!r} instead.")
         self.player_of: Players = np.empty(len(self.labels), dtype=np.intp)
         """The player of each element; n_players for elements that are in every coalition."""
         player = {name: i for i, name in enumerate(names)}
@@ -92,12 +94,12 @@ class PlayerGroups:
         except TypeError:  # not hashable, so not a label
             pass
         if not isinstance(label, int | np.integer) or isinstance(label, bool) or not 0 <= label < len(self.labels):
-            must_be = f"made of {self._element}s that are there ({_some(self.labels)})"
-            refuse(parameter, label, must_be=must_be)
+            known = f"must contain existing {self._element}s only ({_some(self.labels)})."
+            raise ParameterError.about(parameter, f"{known} Got {label!r} instead.")
         return int(label)
 
     def _members(self, groups: Any) -> dict[str, list[int]]:
-        """Return the elements of each player, players ordered by their first element."""
+        """Return the elements of each player, with the players ordered by their first element."""
         group_of = self._group_of(groups)
         group_names = set(group_of.values())
         members: dict[str, list[int]] = {}
@@ -110,10 +112,10 @@ class PlayerGroups:
 
     def _check_unique(self, name: str, group_names: set[str], members: dict[str, list[int]]) -> None:
         if name in group_names:
-            must_be = f"named differently from all other {self._element}s, and {name!r} occurs more than once"
+            must_be = f"a dict whose names differ from those of all other {self._element}s; {name!r} is repeated"
             refuse("groups", got=_some(sorted(group_names)), must_be=must_be)
         if name in members:
-            must_be = f"given, since the {self._element}s need different names and {name!r} occurs more than once"
+            must_be = f"given, since the names of the {self._element}s must be unique and {name!r} is repeated"
             refuse("feature_names", got=_some(self.labels), must_be=must_be)
 
     def _group_of(self, groups: Any) -> dict[int, str]:
@@ -121,15 +123,15 @@ class PlayerGroups:
         if groups is None:
             return {}
         if not isinstance(groups, Mapping):
-            refuse("groups", groups, must_be=f"a dict from a name to the {self._element}s that form one player")
+            refuse("groups", groups, must_be=f"a dict from names to the {self._element}s that form one player")
         group_of: dict[int, str] = {}
         for name, labels in groups.items():
             positions = [self.find(label, "groups") for label in ([labels] if isinstance(labels, str) else labels)]
             if not positions:
-                refuse("groups", groups, must_be=f"without empty groups, and {name!r} is one")
+                refuse("groups", groups, must_be=f"a dict without empty groups; {name!r} is empty")
             for position in positions:
                 if position in group_of:
-                    twice = f"such that each {self._element} is in one group, and {self.labels[position]!r} is in two"
+                    twice = f"a dict of disjoint groups; {self.labels[position]!r} is in two of them"
                     refuse("groups", groups, must_be=twice)
                 group_of[position] = str(name)
         return group_of
@@ -141,18 +143,18 @@ class PlayerGroups:
         for label in [always] if isinstance(always, str) else always or ():
             name = label if isinstance(label, str) and label in members else name_of[self.find(label, "always")]
             if name != label and len(members[name]) > 1:
-                refuse("always", label, must_be=f"the group {name!r} that this {self._element} is in")
+                refuse("always", label, must_be=f"the whole group {name!r}, which this {self._element} belongs to")
             fixed.add(name)
         return fixed
 
 
 class GroupedGame(ABC):
-    """A game that leaves out elements of an input, each of which belongs to a player."""
+    """A game that omits the elements of absent players from an input."""
 
     deterministic = True
     """Whether a coalition has the same value every time."""
     _functions: ClassVar[tuple[str, ...]] = ()
-    """The names of the parts that a fingerprint given by the user stands for."""
+    """The names of the parts that a user-defined fingerprint replaces."""
 
     def __init__(self, groups: PlayerGroups, fingerprint: str | None) -> None:
         self._groups = groups
@@ -175,7 +177,7 @@ class GroupedGame(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """An identifier of this game for stores, None if there is none; see `topshap.core.fingerprints`."""
+        """The identifier of this game in stores, or None; see `topshap.core.fingerprints`."""
         kind, parts = type(self).__name__, {"players": self._groups.player_of} | self._parts()
         if self._function_name is None:
             return fingerprint_of(kind, **parts)
@@ -199,12 +201,12 @@ class GroupedGame(ABC):
         """Return everything that the values depend on except the groups, for the fingerprint."""
 
     def _options(self) -> dict[str, Any]:
-        """Return options that count even though they are part of a function that the user's fingerprint stands for."""
+        """Return options that are part of the fingerprint even if the user names the function they belong to."""
         return {}
 
 
 def in_blocks(f: Callable[[Any], Any], rows: NDArray[Any], size: int) -> Values:
-    """Return the numbers that `f` gives for the rows, calling it with at most `size` rows at a time.
+    """Return the results of `f` for all rows, calling it with at most `size` rows at a time.
 
     Examples
     --------
@@ -217,7 +219,7 @@ def in_blocks(f: Callable[[Any], Any], rows: NDArray[Any], size: int) -> Values:
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """Return the names with numbers added to repeated ones: the second "the" becomes "the (2)".
+    """Append numbers to repeated names: the second "the" becomes "the (2)".
 
     Examples
     --------

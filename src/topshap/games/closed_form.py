@@ -1,4 +1,4 @@
-"""The base of games whose Shapley values have a closed form."""
+"""The base class of games whose Shapley values have a closed form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BLOCK_CELLS = 2**21
 
 @dataclass(frozen=True, eq=False, init=False)
 class ClosedFormGame(ABC):
-    """A game with a formula for blocks of coalitions and one for its Shapley values."""
+    """A game with one formula for the values of coalitions and one for its Shapley values."""
 
     n_players: int = field(repr=False)
 
@@ -42,7 +42,7 @@ class ClosedFormGame(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """An identifier of this game for stores, computed from its class and parameters."""
+        """The identifier of this game in stores, computed from its class and parameters."""
         return fingerprint_of(type(self).__name__, **vars(self))
 
     def _cells_per_row(self) -> int:
@@ -58,13 +58,13 @@ class ClosedFormGame(ABC):
 
 
 def sum_inside(coalitions: Coalitions, amounts: NDArray[_Number]) -> NDArray[_Number]:
-    """Sum the amounts in each row without BLAS, whose rounding depends on the number of rows."""
+    """Sum the amounts of the members of each row, without BLAS, whose rounding depends on the number of rows."""
     sums: NDArray[_Number] = np.where(coalitions, amounts, amounts.dtype.type(0)).sum(axis=1)
     return sums
 
 
 def numbers(name: str, values: ArrayLike) -> Values:
-    """Return a parameter as a read-only copy of finite numbers."""
+    """Return a parameter as a read-only array of finite numbers."""
     return read_only(check_vector(name, values).copy())
 
 

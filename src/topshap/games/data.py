@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @front_door
 class DataGame(ScoreGame):
-    """The value of training points: v(S) is the test score of a model trained on the points in S.
+    """Training points as players: v(S) is the test score of a model trained on the points in S.
 
-    A coalition that a model cannot be trained on, because it has fewer than `min_points` points or only one class, gets
-    the score of a constant prediction: the class frequencies or the mean of its points. For the empty coalition it is
-    that of all training points.
+    If a model cannot be trained on a coalition, because it has fewer than `min_points` points or only one class, v(S)
+    is the score of a constant prediction: the class frequencies or the mean of the points in S. For the empty
+    coalition, these are computed from all training points.
 
     Parameters
     ----------
@@ -41,24 +41,24 @@ class DataGame(ScoreGame):
     X, y
         The training data; each row is a player.
     X_test, y_test
-        The data that models are scored on.
+        The data to score the models on.
     scoring
         The name of a scikit-learn scorer, a function of (estimator, X, y), or None for the estimator's ``score``
         method.
     groups
-        A dict from a player's name to its rows, such as all points from one source. Each row outside of all groups is a
-        player.
+        A dict from a player's name to its rows, such as all points from one source. Each row that is not in a group is
+        a separate player.
     always
-        Rows or groups that every model gets and that are therefore not players.
+        Rows or groups that every model is trained on and that are therefore not players.
     min_points
-        The number of points that a model needs, for example the number of neighbours of a nearest-neighbour model.
+        The minimum number of points for training, for example the number of neighbours of a nearest-neighbour model.
     point_names
         The names of the rows; by default their positions.
     random_state
-        A seed for every ``random_state`` of the estimator that is None; None leaves the estimator random.
+        A seed for every ``random_state`` of the estimator that is None. With None, the estimator stays random.
     fingerprint
-        A name of the estimator for stores, if it cannot be fingerprinted. It stands for the estimator only: data,
-        options and players always count.
+        A name for the estimator in stores, if it cannot be fingerprinted. It replaces the estimator only: data, options
+        and players are always part of the fingerprint.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class DataGame(ScoreGame):
         self._y = check_target("y", y, self._X.n_rows)
         self._X_test = as_table("X_test", X_test)
         if self._X_test.labels != self._X.labels:
-            refuse("X_test", self._X_test.labels, must_be=f"of the same columns as X, {self._X.labels}")
+            refuse("X_test", self._X_test.labels, must_be=f"a table with the columns of X, {self._X.labels}")
         self._y_test = check_target("y_test", y_test, self._X_test.n_rows)
         self._min_points = check_int("min_points", min_points, low=1)
         names = check_names(point_names, self._X.n_rows) or range(self._X.n_rows)

@@ -1,4 +1,4 @@
-"""The members of an ensemble as players, whose predictions are averaged."""
+"""Ensemble valuation: the members of an ensemble are the players, and their predictions are averaged."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ if TYPE_CHECKING:
 
 @front_door
 class EnsembleGame(GroupedGame):
-    """The value of an ensemble's members: v(S) is the score of the average prediction of the members in S.
+    """Members of an ensemble as players: v(S) is the score of the average prediction of the members in S.
 
-    The average is that of class probabilities for classifiers and of predictions for regressors. The empty coalition
-    predicts the class frequencies, or the mean, of y. Every member predicts once, when the game is created.
+    Class probabilities are averaged for classifiers, and predictions for regressors. The empty coalition predicts the
+    class frequencies or the mean of y. Every member predicts only once, when the game is created.
 
     Parameters
     ----------
     members
-        Fitted models, all classifiers or all regressors: a list of models or of (name, model) pairs, or a dict. Or a
-        fitted forest, bagging or unweighted soft voting ensemble of scikit-learn.
+        Fitted models, all classifiers or all regressors: a list of models or of (name, model) pairs, or a dict.
+        Alternatively, a fitted forest, bagging ensemble or unweighted soft voting ensemble of scikit-learn.
     X, y
         The data to score on, preferably not the training data of the members.
     scoring
-        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for accuracy or R^2.
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or None for accuracy (classifiers) or R^2
+        (regressors).
     groups
-        A dict from a player's name to its members. Each member outside of all groups is a player.
+        A dict from a player's name to its members. Each member that is not in a group is a separate player.
     always
-        Members or groups that are in every average and therefore not players.
+        Members or groups that are part of every average and are therefore not players.
     fingerprint
-        A name of the scoring function for stores, if it cannot be fingerprinted. It stands for the scoring function
-        only: predictions, y and players always count.
+        A name for the scoring function in stores, if it cannot be fingerprinted. It replaces the scoring function only:
+        predictions, y and players are always part of the fingerprint.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class EnsembleGame(GroupedGame):
 
 
 def _members(members: Any) -> dict[str, Any]:
-    """Return the members by name."""
+    """Return a dict from names to members."""
     pairs = [each if isinstance(each, tuple) else (_kind(each), each) for each in _listed(members)]
     if not pairs:
         refuse("members", members, must_be="at least one fitted model")
@@ -113,7 +114,7 @@ def _listed(members: Any) -> Iterable[Any]:
     models = getattr(members, "estimators_", None)
     if models is not None:
         if not _is_plain_average(members):
-            must_be = "a forest, a bagging or an unweighted soft voting ensemble, or a list of fitted models"
+            must_be = "a forest, a bagging ensemble, an unweighted soft voting ensemble or a list of fitted models"
             refuse("members", members, must_be=must_be)
         named = getattr(members, "named_estimators_", {})
         return [(name, model) for name, model in named.items() if model != "drop"] or models
@@ -123,7 +124,7 @@ def _listed(members: Any) -> Iterable[Any]:
 
 
 def _is_plain_average(ensemble: Any) -> bool:
-    """Return whether an ensemble averages its members, as forests, bagging and voting do and boosting does not."""
+    """Return whether an ensemble averages its members: forests, bagging and voting do, boosting does not."""
     names = {kind.__name__ for kind in type(ensemble).__mro__}
     averaging = names & {"BaseForest", "BaseBagging", "_BaseVoting"}
     return (
@@ -139,7 +140,7 @@ def _kind(model: Any) -> str:
 
 
 def _predictions(ensemble: Any, models: Sequence[Any], X: Any) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
-    """Return the classes, None for regressors, and the predictions of each member: rows, or rows by classes."""
+    """Return the classes (None for regressors) and the predictions of each member, by row and class."""
     data = _data_of_members(ensemble, len(models), X)
     if not _are_classifiers(models):
         return None, np.stack([_predict(model, "predict", rows) for model, rows in zip(models, data, strict=True)])
@@ -161,7 +162,7 @@ def _are_classifiers(models: Sequence[Any]) -> bool:
 
 
 def _data_of_members(ensemble: Any, n_members: int, X: Any) -> list[Any]:
-    """Return the data that each member expects: ensembles pass arrays, in bagging with some of the columns."""
+    """Return the data that each member expects: ensembles pass arrays, and bagging may pass only some columns."""
     rows = X if getattr(ensemble, "estimators_", None) is None else np.asarray(X)
     columns = getattr(ensemble, "estimators_features_", None)
     return [rows if columns is None else rows[:, columns[i]] for i in range(n_members)]
@@ -169,7 +170,7 @@ def _data_of_members(ensemble: Any, n_members: int, X: Any) -> list[Any]:
 
 def _classes(ensemble: Any, models: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
     """Return all classes and the positions of each member's classes among them."""
-    if getattr(ensemble, "estimators_", None) is not None:  # members of an ensemble have positions as classes
+    if getattr(ensemble, "estimators_", None) is not None:  # the classes of an ensemble's members are positions
         return np.asarray(ensemble.classes_), [np.asarray(model.classes_).astype(np.intp) for model in models]
     classes = np.unique(np.concatenate([model.classes_ for model in models]))
     return classes, [np.searchsorted(classes, model.classes_) for model in models]
@@ -178,12 +179,12 @@ def _classes(ensemble: Any, models: Sequence[Any]) -> tuple[NDArray[Any], list[N
 def _predict(model: Any, method: str, data: Any) -> NDArray[np.float64]:
     try:
         return as_array(getattr(model, method)(data)).astype(np.float64)
-    except Exception as error:  # noqa: BLE001 - any error of a model is reported to the user
-        refuse("members", model, must_be=f"fitted models that take X ({type(error).__name__}: {error})")
+    except Exception as error:  # noqa: BLE001 - any error of a model is reported
+        refuse("members", model, must_be=f"fitted models that can predict X ({type(error).__name__}: {error})")
 
 
 def _fixed_model(answer: NDArray[np.float64] | None, classes: NDArray[Any] | None) -> Any:
-    """Return a model with given predictions, for scikit-learn's scorers."""
+    """Return a model with fixed predictions, for scikit-learn's scorers."""
     import_extra("sklearn", extra="sklearn", needed_by="EnsembleGame")
     from topshap.games.fixed_predictions import FixedClassifier, FixedRegressor  # noqa: PLC0415 - needs the extra
 

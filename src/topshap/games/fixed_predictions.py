@@ -1,4 +1,4 @@
-"""Models with given predictions, which scikit-learn's scorers can score."""
+"""Models with fixed predictions, for scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
 class FixedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A regressor with given predictions."""
+    """A regressor with fixed predictions."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -20,13 +20,13 @@ class FixedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
-        """Return the given predictions for any data."""
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are fixed
+        """Return the fixed predictions for any data."""
         return self.answer
 
 
 class FixedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier with given probabilities, one column per class."""
+    """A classifier with fixed probabilities, one column per class."""
 
     def __init__(self, answer: Any, classes: Any) -> None:
         self.answer = answer
@@ -44,10 +44,10 @@ class FixedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
-        """Return the given probabilities for any data."""
+    def predict_proba(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are fixed
+        """Return the fixed probabilities for any data."""
         return self.answer
 
-    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are given
-        """Return the most probable classes, the first in case of ties."""
+    def predict(self, X: Any) -> Any:  # noqa: ARG002 - the predictions are fixed
+        """Return the most probable classes; ties go to the first class."""
         return self.classes[self.answer.argmax(axis=1)]

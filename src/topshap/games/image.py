@@ -33,20 +33,20 @@ class ImageGame(GroupedGame):
     image
         The image: an array of shape (height, width) or (height, width, channels). Its dtype is kept.
     segments
-        The approximate number of regions, found by scikit-image's SLIC (needs the extra ``topshap[image]``); or the
-        regions themselves: an array of shape (height, width) with one number per region.
+        The approximate number of regions, which scikit-image's SLIC then determines (needs the extra
+        ``topshap[image]``), or the regions themselves: an array of shape (height, width) with one number per region.
     fill
         The content of a region outside S: ``"mean"``, the mean colour of the image; ``"blur"``, the blurred image; or
         a number, or one number per channel.
     groups
-        A dict from a player's name to its regions. Each region outside of all groups is a player.
+        A dict from a player's name to its regions. Each region that is not in a group is a separate player.
     always
-        Regions or groups that are always visible and therefore not players.
+        Regions or groups that are always visible and are therefore not players.
     batch_bytes
-        The approximate memory of the images in one call of `score`.
+        The approximate memory of the images in one call to `score`, in bytes.
     fingerprint
-        A name of the score for stores, if it cannot be fingerprinted. It stands for the score only: image, options and
-        players always count.
+        A name for the score in stores, if it cannot be fingerprinted. It replaces the score only: image, options and
+        players are always part of the fingerprint.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class ImageGame(GroupedGame):
         if answer.size != len(present) or answer.dtype.kind not in "biuf":
             raise AnswerShapeError(
                 f"The score of an ImageGame must return one number per image, {len(present)} here. "
-                f"Got {answer.dtype} of shape {answer.shape} instead: say which output, as in scores[:, 3]."
+                f"Got {answer.dtype} of shape {answer.shape} instead. Select one output, as in scores[:, 3]."
             )
         return answer.reshape(-1).astype(np.float64)
 
@@ -133,7 +133,7 @@ def _regions(image: NDArray[Any], segments: Any) -> NDArray[np.intp]:
 
 
 def _scaled_to_one(image: NDArray[Any]) -> NDArray[np.float64]:
-    """Return an image with values in [0, 1], as SLIC expects."""
+    """Scale the values of an image to [0, 1], as SLIC expects."""
     values = image.astype(np.float64)
     low, high = (0.0, 255.0) if image.dtype == np.uint8 else (values.min(), values.max())
     return (values - low) / ((high - low) or 1.0)

@@ -22,7 +22,7 @@ BANDWIDTH = 0.1
 
 @dataclass(frozen=True)
 class Imputer:
-    """Rows that replace absent features and, if they are weighted by similarity, their distances to x."""
+    """Rows that replace absent features, with their distances to x if they are weighted by similarity."""
 
     rows: Table
     squared_distances: Matrix | None = None
@@ -37,16 +37,15 @@ class Imputer:
             return None
         known = np.maximum(present.sum(axis=1, keepdims=True), 1)
         squared = present @ self.squared_distances.T / known
-        nearest = squared.min(
-            axis=1, keepdims=True
-        )  # subtracted, so that the nearest row has a weight however far it is
+        # Subtracted so that the nearest row has a positive weight however far away it is.
+        nearest = squared.min(axis=1, keepdims=True)
         kernel = np.exp((nearest - squared) / (2.0 * BANDWIDTH**2))
         weights: Matrix = kernel / kernel.sum(axis=1, keepdims=True)
         return weights
 
 
 def make_imputer(name: ImputerName, background: Table, x: Table, categorical: set[int]) -> Imputer:
-    """Return the imputer of this name for a background and the row to explain."""
+    """Return the imputer with this name for a background and the row to explain."""
     check_choice("imputer", name, IMPUTERS)
     if name == "mean-mode":
         return Imputer(background.typical(categorical))
@@ -59,7 +58,7 @@ def make_imputer(name: ImputerName, background: Table, x: Table, categorical: se
 
 
 def _squared_distances(background: Table, x: Table, categorical: set[int]) -> Matrix:
-    """Return the squared distances to x, which are 1 for different categories and for one missing value."""
+    """Return the squared distances to x: 1 for different categories, and 1 if only one of the values is missing."""
     columns = []
     for j in range(len(background.labels)):
         values, own = background.column(j), x.column(j)

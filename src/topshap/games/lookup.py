@@ -1,4 +1,4 @@
-"""A game given by the complete table of its values, as for published games and exact comparisons."""
+"""A game given by the complete table of its values, for published games and exact comparisons."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class TableGame:
     Parameters
     ----------
     values
-        An array of 2**n numbers: entry b is the value of the coalition whose members are the set bits of b,
-        so player i is bit i. It is copied.
+        An array of 2**n numbers: entry b is the value of the coalition of all players i with bit i set in b. The array
+        is copied.
     player_names
         One name per player.
 
@@ -46,7 +46,7 @@ class TableGame:
     n_players : int
         The number of players n.
     player_names : tuple of str, or None
-        One name per player, if there are any.
+        One name per player, or None.
     values : ndarray
         The table, read-only.
 
@@ -67,7 +67,7 @@ class TableGame:
 
     @property
     def fingerprint(self) -> str | None:
-        """An identifier of this game for stores, computed from its values."""
+        """The identifier of this game in stores, computed from its values."""
         return fingerprint_of("TableGame", values=self.values)
 
     def __call__(self, coalitions: Coalitions, /) -> Values:
@@ -78,11 +78,11 @@ class TableGame:
         return f"TableGame(n_players={self.n_players}, player_names={self.player_names})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Values, tuple[str, ...] | None]]:
-        # Constructed again when unpickled, since unpickled arrays are writeable.
+        # The constructor runs again on unpickling, since unpickled arrays are writeable.
         return type(self), (self.values, self.player_names)
 
     def shapley_values(self) -> Values:
-        """Return the exact Shapley values, computed once; the array is read-only.
+        """Return the exact Shapley values as a read-only array, computed only once.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class TableGame:
         return phi
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, and the names if there are any, to exactly this path as an ``.npz`` archive.
+        """Write the table and the player names, if any, to this path as an ``.npz`` archive.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class TableGame:
         arrays: dict[str, Any] = {"values": self.values}
         if self.player_names is not None:
             arrays["player_names"] = np.array(self.player_names)
-        # An open file, because numpy appends .npz to a path with another suffix.
+        # numpy appends .npz to a path with another suffix, but not to an open file.
         with Path(path).open("wb") as file:
             np.savez_compressed(file, **arrays)
 
@@ -119,7 +119,7 @@ class TableGame:
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = 2**31) -> Self:
         """Read a game from an ``.npz`` archive with the array ``values`` and optionally ``player_names``.
 
-        Nothing in the file is ever executed: archives with pickled objects are refused.
+        Loading a file never executes code: archives with pickled objects are rejected.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class TableGame:
         """
         must_be = "The 'path' parameter of TableGame.load must be an .npz archive with the array 'values'."
         try:
-            # Opened here, because numpy does not close a broken archive.
+            # The file is opened here because numpy does not close a damaged archive.
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 found = list(archive)
                 _check_size(archive, str(path), check_int("max_bytes", max_bytes, low=1))
@@ -146,21 +146,21 @@ class TableGame:
         except ParameterError:
             raise
         except (TypeError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
-            raise ParameterError(f"{must_be} Got {str(path)!r}, which cannot be read as one.") from error
+            raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.") from error
         if "values" not in arrays:
-            raise ParameterError(f"{must_be} Got {str(path)!r} with {found} instead.")
+            raise ParameterError(f"{must_be} Got {str(path)!r} instead, which contains {found}.")
         names = arrays.get("player_names")
         return cls(arrays["values"], None if names is None else names.tolist())
 
 
 def _check_size(archive: Any, path: str, max_bytes: int) -> None:
-    """Refuse an archive whose arrays, uncompressed, are larger than the limit.
+    """Raise an error for an archive whose arrays, uncompressed, are larger than the limit.
 
     The sizes are declared in the archive, and no more than that is read.
     """
     size = 0 if isinstance(archive, np.ndarray) else sum(entry.file_size for entry in archive.zip.infolist())
     if size > max_bytes + _HEADER_BYTES:
         raise ParameterError(
-            f"{path!r} holds {size} bytes of uncompressed data, and the limit is {max_bytes}. If you trust the file "
+            f"{path!r} holds {size} bytes of uncompressed data, but the limit is {max_bytes}. If you trust the file "
             "and have the memory, set a higher 'max_bytes'."
         )

@@ -1,4 +1,4 @@
-"""Models of any library as one function from a table to one number per row."""
+"""Models of any library as functions from a table to one number per row."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class Prediction:
-    """A predict function and the one of its outputs that is explained.
+    """A predict function and the output to explain.
 
     Parameters
     ----------
     predict
         A function from a table to one number per row, or to one number per row and class.
     output
-        The class: its name if the model has names for its classes, else its position. None for a single output.
+        The class to explain: its name if the model names its classes, otherwise its position. None for a single output.
     output_name
-        A description of the output; by default the name of the function and the output.
+        A description of the output; by default the names of the function and of the output.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Prediction:
 
     def __init__(self, predict: Any, output: Any = None, output_name: str | None = None) -> None:
         if not callable(predict):
-            hint = "a function from rows to numbers, for example model.predict_proba; topshap.Explainer takes a model"
+            hint = "a function from rows to numbers, such as model.predict_proba; topshap.Explainer takes a model"
             refuse("predict", predict, must_be=hint)
         self.predict, self.output = predict, _check_output(output)
         self._column = self._column_of(output)
@@ -54,7 +54,7 @@ class Prediction:
 
     @property
     def classes(self) -> list[Any] | None:
-        """The names of the outputs if `predict` is a method of a classifier, else None."""
+        """The names of the outputs if `predict` is a method of a classifier, otherwise None."""
         classes = getattr(getattr(self.predict, "__self__", None), "classes_", None)
         return None if classes is None or getattr(self.predict, "__name__", "") == "predict" else list(classes)
 
@@ -63,8 +63,8 @@ class Prediction:
         answer = as_array(self.predict(data))
         if answer.dtype.kind not in "biuf":
             raise GameError(
-                f"A model has to predict numbers. Got {answer.dtype} ({answer.ravel()[:1].tolist()} first): "
-                "for a classifier use its predict_proba, and say which class by 'output'."
+                f"The model must predict numbers. Got {answer.dtype} instead, starting with "
+                f"{answer.ravel()[:1].tolist()}. For a classifier, use predict_proba and name a class as 'output'."
             )
         if answer.ndim == 2 and answer.shape[1] > 1:
             answer = answer[:, self._column_within(answer.shape[1])]
@@ -73,7 +73,7 @@ class Prediction:
         return answer.reshape(len(answer)).astype(np.float64)
 
     def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> None:
-        """Predict a few rows, to find out early whether the model and the table fit together."""
+        """Predict a few rows to check early that the model accepts the table."""
         try:
             answer = self(table.mix(rows))
         except (ParameterError, GameError):
@@ -81,11 +81,11 @@ class Prediction:
         except Exception as error:
             must_be = "a function that takes rows like x"
             if any("NotFitted" in kind.__name__ for kind in type(error).__mro__):
-                must_be = "of a model that is fitted: call its fit first"
+                must_be = "a method of a fitted model: call fit first"
             complaint = f"must be {must_be}. It raised {type(error).__name__}: {error}"
             raise ParameterError.about("predict", complaint) from error
         if len(answer) != len(rows):
-            refuse("predict", len(answer), must_be=f"a function that returns one answer per row, {len(rows)} here")
+            refuse("predict", len(answer), must_be=f"a function that returns one number per row, {len(rows)} here")
 
     def _column_of(self, output: Any) -> int | None:
         classes = self.classes
@@ -94,7 +94,7 @@ class Prediction:
         if classes is not None and output in classes:
             return classes.index(output)
         if not isinstance(output, int | np.integer) or isinstance(output, bool) or output < 0:
-            must_be = "the position of an output, since the names of the outputs are not known"
+            must_be = "the position of an output, since the outputs have no names"
             refuse("output", output, must_be=_one_of(classes) if classes is not None else must_be)
         return int(output)
 
@@ -107,11 +107,11 @@ class Prediction:
 
 
 def prediction_of(model: Any, output: Any = None) -> Prediction:
-    """Return the prediction of a model that a user most likely wants explained.
+    """Return the prediction to explain for a model.
 
-    That is the probability of the positive class for a binary classifier and of the class `output` for one with more
-    classes; the decision function of a classifier without probabilities; the prediction of a regressor; the output of
-    a torch module; the result of a function.
+    For a classifier, it is the probability of the class `output`, which is by default the positive class of a binary
+    classifier; without probabilities, it is the decision function. For a regressor it is the prediction, for a torch
+    module its output, and for a function its result.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def prediction_of(model: Any, output: Any = None) -> Prediction:
 
 
 def _check_output(output: Any) -> Any:
-    """Return the output, or refuse several at once."""
+    """Return the output; raise an error if several are given."""
     if (isinstance(output, Collection) and not isinstance(output, str | bytes)) or np.ndim(output) > 0:
         must_be = "the name of one class or the position of one output, or None; explain several outputs one by one"
         refuse("output", output, must_be=must_be)
@@ -152,7 +152,7 @@ def _probability(model: Any, output: Any) -> Prediction:
 
 
 def _decision(model: Any, output: Any) -> Prediction:
-    # The decision function of two classes is a single column, which belongs to the second one.
+    # With two classes, the decision function is a single column, which belongs to the second class.
     column = output if len(model.classes_) > 2 or output != model.classes_[1] else None
     return Prediction(model.decision_function, column, _of_class("decision_function", output))
 
@@ -162,14 +162,14 @@ def _of_class(method: str, output: Any) -> str:
 
 
 class TorchPredict:
-    """The forward pass of a torch module as a function of a table, without gradients and in evaluation mode."""
+    """The forward pass of a torch module as a function of a table, in evaluation mode and without gradients."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
 
     def __call__(self, data: Any) -> np.ndarray[Any, Any]:
-        """Return the module's output for the rows, passed as a tensor of the dtype of its parameters."""
-        import torch  # noqa: PLC0415 - imported by the user
+        """Return the output of the module for the rows, converted to a tensor with the dtype of its parameters."""
+        import torch  # noqa: PLC0415 - already imported by the user
 
         like = next(iter(self.module.parameters()), torch.zeros(()))
         rows = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
@@ -183,7 +183,7 @@ class TorchPredict:
 
 
 def as_array(answer: Any) -> np.ndarray[Any, Any]:
-    """Return a model's answer as an array, also if it is a torch tensor on another device."""
+    """Convert the answer of a model to an array, even if it is a torch tensor on another device."""
     if hasattr(answer, "detach") and hasattr(answer, "cpu"):
         answer = answer.detach().cpu().numpy()
     return np.asarray(answer)

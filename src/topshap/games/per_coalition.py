@@ -33,15 +33,15 @@ def per_coalition(
     Parameters
     ----------
     f
-        A function of a bool array of shape (n,), true for the players inside, that returns a number.
+        A function of a bool array of shape (n,), True for the members of the coalition, that returns a number.
     n_players
-        The number of players; by default the number of names. Without names either, it must be given wherever the
-        game is used.
+        The number of players; by default the number of names. If neither is given, it must be passed wherever the game
+        is used.
     player_names
         One name per player.
     fingerprint
-        A name of the function and all its data for stores, if it cannot be fingerprinted; see
-        `topshap.core.fingerprints`. The number of players and their names always count.
+        A name for the function and all its data in stores, if they cannot be fingerprinted; see
+        `topshap.core.fingerprints`. The number of players and their names are always part of the fingerprint.
 
     Returns
     -------
@@ -78,11 +78,11 @@ class PerCoalition:
     function
         The function of one coalition.
     n_players
-        The number of players, None if it was not given.
+        The number of players, or None.
     player_names
-        One name per player, None if there are none.
+        One name per player, or None.
     given_fingerprint
-        The name that the user gave to the function, None if there is none.
+        The user's name for the function, or None.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class PerCoalition:
 
     @property
     def fingerprint(self) -> str | None:
-        """An identifier of this game for stores; None if the function cannot be fingerprinted."""
+        """The identifier of this game in stores; None if the function cannot be fingerprinted."""
         if self.given_fingerprint is None:
             return fingerprint_of("PerCoalition", function=self.function)
         players = {"n_players": self.n_players, "player_names": self.player_names}
@@ -110,17 +110,17 @@ class PerCoalition:
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
         rows = check_coalitions(coalitions, self.n_players)
-        # The function gets a copy, since it may keep or change its argument.
+        # The function gets a copy, since it may keep or modify its argument.
         return np.array([self._number(self.function(row.copy()), row) for row in rows], dtype=np.float64)
 
     def _number(self, value: Any, coalition: Coalition) -> float:
-        # A model that predicts one row returns an array of one number.
+        # A model that predicts a single row returns an array of one number.
         scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
         with suppress(Exception):  # a user's object may do anything
             if not isinstance(scalar, str | bytes | np.ndarray):
                 return float(scalar)
         name = names_of(coalition, self.player_names)
         raise GameError(
-            f"The function of a game must return one number. For the coalition {name} it returned {short_repr(value)} "
-            f"of type {type(value).__name__}."
+            f"The function of a game must return one number. Got {short_repr(value)} of type {type(value).__name__} "
+            f"for the coalition {name} instead."
         )

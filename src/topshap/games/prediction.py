@@ -1,4 +1,4 @@
-"""Explain a single prediction: the features of one row are the players."""
+"""Local explanation of one prediction: the features of a row are the players."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ class PredictionGame(GroupedGame):
         A function from rows to numbers, such as ``model.predict`` or ``model.predict_proba``. Its argument has the type
         of `background`: a data frame with the same columns and dtypes, or an array with the same columns.
     x
-        The row to explain: an array, a Series, a dict, or a frame of one row. Named values are matched by name.
+        The row to explain: an array, a Series, a dict, or a data frame of one row. Named values are matched by name.
     background
         Rows that replace absent features, usually training data or a sample of it: an array, or a data frame of pandas,
         Polars, PyArrow or another library that narwhals supports (needs the extra ``topshap[frames]``).
     output
-        The output of `predict` if it has several: the name of a class if `predict` is a method of a model with
-        ``classes_``, else a position.
+        The output of `predict` to explain, if it has several: the name of a class if `predict` is a method of a model
+        with ``classes_``, otherwise a position.
     imputer
-        The values of features outside S. ``"mean-mode"``: the mean of numeric columns, rounded for integer columns
-        since dtypes are kept, and the most frequent value of all others; missing values are ignored. ``"baseline"``:
-        the values of the single row of `background`. ``"marginal"``: the values of each background row in turn, with
-        the predictions averaged (interventional Shapley values). ``"conditional"``: the same, but rows are weighted by
+        The values of features outside S. ``"mean-mode"``: the mean of numeric columns, rounded for integer columns to
+        keep their dtype, and the most frequent value of all others; missing values are ignored. ``"baseline"``: the
+        values of the single row of `background`. ``"marginal"``: the values of each background row in turn, with the
+        predictions averaged (interventional Shapley values). ``"conditional"``: the same, but rows are weighted by
         their similarity to x in the features of S, with a Gaussian kernel of 0.1 standard deviations per feature.
     groups
-        A dict from a player's name to its columns, such as all columns of a one-hot encoding. Each column outside of
-        all groups is a player.
+        A dict from a player's name to its columns, such as all columns of a one-hot encoding. Each column that is not
+        in a group is a separate player.
     always
-        Columns or groups that are always known and therefore not players.
+        Columns or groups that are always known and are therefore not players.
     categorical
-        Numeric columns that hold categories: ``"mean-mode"`` takes their most frequent value.
+        Numeric columns that hold categories: ``"mean-mode"`` uses their most frequent value.
     feature_names
         The names of the columns, if the background has none or repeated ones.
     batch_bytes
-        The approximate memory of the rows in one call of `predict`.
+        The approximate memory of the rows in one call to `predict`, in bytes.
     fingerprint
-        A name of `predict` for stores, if it cannot be fingerprinted; see `topshap.core.fingerprints`. It stands for
-        the function only: x, background, options and players always count.
+        A name for `predict` in stores, if it cannot be fingerprinted; see `topshap.core.fingerprints`. It replaces the
+        function only: x, background, options and players are always part of the fingerprint.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class PredictionGame(GroupedGame):
         super().__init__(players, fingerprint)
         as_categories = {players.find(label, "categorical") for label in categorical or ()}
         self._imputer = make_imputer(imputer, rows, own, as_categories)
-        # Row 0 is x, the others replace absent features: a row for the model is given by the origin of each cell.
+        # Row 0 is x, and the others replace absent features: a row for the model is defined by the row of each cell.
         self._table = own.over(self._imputer.rows)
         self._codes = _smallest(self._table.codes())
         n_columns = len(rows.labels)
@@ -156,7 +156,7 @@ def _as_prediction(predict: Callable[[Any], Any], output: Any) -> Prediction:
     if not isinstance(predict, Prediction):
         return Prediction(predict, output)
     if output is not None:
-        refuse("output", output, must_be="None for a Prediction, which has its own output")
+        refuse("output", output, must_be="None if 'predict' is a Prediction, which has its own output")
     return predict
 
 

@@ -56,22 +56,22 @@ class RetrainingGame(ScoreGame):
         The name of a scikit-learn scorer, a function of (estimator, X, y), or None for the estimator's ``score`` method
         (accuracy or R^2).
     cv
-        An int, a splitter or an iterable of (train, test) positions: cross-validation with the same splits for all
-        coalitions; None means 5 folds. A float: a single test split with this fraction of the rows.
+        The splits for cross-validation, the same for all coalitions: an int, a splitter, an iterable of (train, test)
+        positions, or None for 5 folds. A float is the fraction of the rows in a single test split.
     test
-        ``(X_test, y_test)`` to score on instead of `cv`; models are then trained on all of X.
+        A pair ``(X_test, y_test)`` to score on, instead of `cv`. The models are then trained on all of X.
     groups
-        A dict from a player's name to its columns. Each column outside of all groups is a player.
+        A dict from a player's name to its columns. Each column that is not in a group is a separate player.
     always
-        Columns or groups that every model gets and that are therefore not players.
+        Columns or groups that every model uses and that are therefore not players.
     feature_names
         The names of the columns, if the data has none or repeated ones.
     random_state
-        A seed for every ``random_state`` of the estimator that is None, so that a coalition has the same value every
-        time, and for the split of a float `cv`. None leaves the estimator random and sets `deterministic` to False.
+        A seed for every ``random_state`` of the estimator that is None, so that a coalition always has the same value,
+        and for the split of a float `cv`. With None, the estimator stays random, and `deterministic` is False.
     fingerprint
-        A name of the estimator for stores, if it cannot be fingerprinted. It stands for the estimator only: data,
-        splits, options and players always count.
+        A name for the estimator in stores, if it cannot be fingerprinted. It replaces the estimator only: data, splits,
+        options and players are always part of the fingerprint.
 
     Examples
     --------
@@ -129,9 +129,9 @@ class RetrainingGame(ScoreGame):
     ) -> Self:
         """Return the global game of "Antithetic Sampling for Top-k Shapley Identification" for a table.
 
-        A random forest of 20 trees is trained on the features of a coalition and scored on a test split by accuracy or
-        R^2. Columns that are not numeric become ordinal codes in the order of their values; missing values remain
-        missing, which scikit-learn's forests support.
+        For each coalition, a random forest of 20 trees is trained on its features and scored on a test split by
+        accuracy or R^2. Columns that are not numeric are converted to ordinal codes in the order of their values.
+        Missing values are kept, since scikit-learn's forests support them.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class RetrainingGame(ScoreGame):
         random_state
             A seed for the split and for every forest.
         **options
-            Other options of `RetrainingGame`: groups, always, fingerprint.
+            Other options of `RetrainingGame`: `groups`, `always` and `fingerprint`.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class RetrainingGame(ScoreGame):
 
 
 def ordinal(table: Table) -> NDArray[np.float64]:
-    """Return a table as numbers: numeric columns as they are, others as codes in the order of their values.
+    """Convert a table to numbers: numeric columns are unchanged, others become codes in the order of their values.
 
     Examples
     --------
@@ -209,12 +209,12 @@ def _splits(
 ) -> list[Split]:
     if test is not None:
         if cv is not None:
-            refuse("cv", cv, must_be="None where 'test' says what to score on")
+            refuse("cv", cv, must_be="None if 'test' is given")
         if not isinstance(test, tuple | list) or len(test) != 2:
             refuse("test", test, must_be="a pair (X_test, y_test)")
         X_test = as_table("test", test[0])
         if X_test.labels != table.labels:
-            refuse("test", X_test.labels, must_be=f"of the same columns as X, {table.labels}")
+            refuse("test", X_test.labels, must_be=f"a table with the columns of X, {table.labels}")
         return [Split(table, target, X_test, check_target("test", test[1], X_test.n_rows))]
     pairs = _positions(estimator, target, cv, seed)
     return [Split(table.rows(train), target[train], table.rows(test), target[test]) for train, test in pairs]
@@ -223,7 +223,7 @@ def _splits(
 def _positions(
     estimator: Any, target: NDArray[Any], cv: Any, seed: int | None
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Return the positions to train and to score on of each split; all coalitions use the same splits."""
+    """Return the training and test positions of each split; all coalitions use the same splits."""
     selection = import_extra("sklearn.model_selection", extra="sklearn", needed_by="a game that trains models")
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     classifier = base.is_classifier(estimator)
@@ -240,5 +240,5 @@ def _positions(
         rows = np.zeros((len(target), 1))
         return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, target)]
     except (TypeError, ValueError) as error:
-        must_be = f"an int, a share of the rows, a splitter or (train, test) positions that fit the data ({error})"
+        must_be = f"an int, a fraction of the rows, a splitter or (train, test) positions that fit the data ({error})"
         refuse("cv", cv, must_be=must_be)

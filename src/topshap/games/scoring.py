@@ -1,4 +1,4 @@
-"""Scores of models trained on a part of the data: the base of the games that train models."""
+"""The base class of games that train models, and checks of estimators, scorers and targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ScoreGame(GroupedGame):
 
     @abstractmethod
     def _score(self, present: Coalition) -> float:
-        """Return the score of the model for these elements."""
+        """Return the score of a model trained on these elements."""
 
     def _values(self, present: Coalitions) -> Values:
         return np.array([self._checked_score(row) for row in present], dtype=np.float64)
@@ -40,12 +40,12 @@ class ScoreGame(GroupedGame):
             return float(self._score(present))
         except Exception as error:
             who = names_of(present, tuple(str(label) for label in self._groups.labels))
-            error.add_note(f"This happened in the score of a model with {who}.")
+            error.add_note(f"The error occurred while scoring a model with {who}.")
             raise
 
 
 def check_estimator(estimator: Any) -> Any:
-    """Return the estimator, or refuse an object that is not one."""
+    """Return the estimator; raise an error if it is not one."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         must_be = "a scikit-learn estimator: an object with fit and get_params"
         refuse("estimator", estimator, must_be=must_be)
@@ -58,12 +58,12 @@ def check_scorer(estimator: Any, scoring: Any) -> Any:
     try:
         return metrics.check_scoring(estimator, scoring)
     except (TypeError, ValueError) as error:
-        must_be = f"a name of scikit-learn's scorers, a function of (estimator, X, y), or None ({error})"
+        must_be = f"the name of a scikit-learn scorer, a function of (estimator, X, y), or None ({error})"
         refuse("scoring", scoring, must_be=must_be)
 
 
 def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
-    """Return a clone with the seed for every ``random_state`` that is None, and whether the clone is deterministic."""
+    """Return a clone with the seed in place of every ``random_state`` of None, and whether it is deterministic."""
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     copy = base.clone(estimator)
     parameters = copy.get_params(deep=True)
@@ -76,20 +76,20 @@ def seeded(estimator: Any, seed: int | None) -> tuple[Any, bool]:
 
 
 def effective_seed(estimator: Any, seed: int | None) -> int | None:
-    """Return the seed if an estimator takes one, None if its values do not depend on the seed."""
+    """Return the seed if the estimator uses it, or None if the scores do not depend on it."""
     parameters = estimator.get_params(deep=True)
     names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
     return seed if any(parameters[name] is None for name in names) else None
 
 
 def constant_model(estimator: Any) -> Any:
-    """Return the model that ignores the features: it predicts the class frequencies or the mean."""
+    """Return a model that ignores the features and predicts the class frequencies or the mean."""
     base = import_extra("sklearn.base", extra="sklearn", needed_by="a game that trains models")
     dummy = import_extra("sklearn.dummy", extra="sklearn", needed_by="a game that trains models")
     if base.is_classifier(estimator):
         return dummy.DummyClassifier(strategy="prior")
     if not base.is_regressor(estimator):
-        must_be = "a classifier or a regressor, since the empty coalition is scored by a constant prediction"
+        must_be = "a classifier or a regressor, since the value of the empty coalition is that of a constant prediction"
         refuse("estimator", estimator, must_be=must_be)
     return dummy.DummyRegressor(strategy="mean")
 

@@ -24,7 +24,7 @@ Unit = Literal["word", "sentence", "document"]
 
 @front_door
 class TextGame(GroupedGame):
-    """Pieces of a text as players: v(S) is the score of the text with only the words, sentences or documents in S.
+    """Pieces of a text as players: v(S) is the score of the text that consists of the words or other pieces in S.
 
     Parameters
     ----------
@@ -32,25 +32,25 @@ class TextGame(GroupedGame):
         A function from a list of texts to one number per text. If it is an ``async def`` function, calling the game
         returns an awaitable; see `topshap.aidentify`.
     text
-        A text that is split into pieces of type `unit`; or a list of texts, each of which is a piece, such as the
-        documents of a prompt; or a dict from the names of the pieces to their texts.
+        A text, which is split into pieces of type `unit`; a list of pieces, such as the documents of a prompt; or a
+        dict from the names of the pieces to their texts.
     unit
-        ``"word"``: split at white space, which is kept after the word before it. ``"sentence"``: split after ``.``,
-        ``!`` or ``?`` and at line ends. ``"document"``: split at empty lines.
+        ``"word"``: split at white space, which stays with the preceding word. ``"sentence"``: split after ``.``, ``!``
+        or ``?`` and at line ends. ``"document"``: split at empty lines.
     mask
-        The replacement of a piece outside S, for example a tokenizer's mask token. None removes the piece.
+        The replacement for a piece outside S, for example a tokenizer's mask token. None removes the piece.
     separator
-        The text between the elements of a list of texts.
+        The text between the pieces of a list or dict.
     groups
-        A dict from a player's name to its pieces, given by name, text or position. Each piece outside of all groups is
-        a player.
+        A dict from a player's name to its pieces, given by name, text or position. Each piece that is not in a group is
+        a separate player.
     always
         Pieces or groups that are in every coalition, such as the question of a prompt.
     batch_size
-        The largest number of texts to score in one call; None for no limit.
+        The maximum number of texts per call to `score`; None for no limit.
     fingerprint
-        A name of the score for stores, if it cannot be fingerprinted, for example a remote model. It stands for the
-        score only: texts, options and players always count.
+        A name for the score in stores, if it cannot be fingerprinted, for example a remote model. It replaces the score
+        only: texts, options and players are always part of the fingerprint.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class TextGame(GroupedGame):
         if not callable(score):
             refuse("score", score, must_be="a function from a list of texts to one number per text")
         if mask is not None and not isinstance(mask, str):
-            refuse("mask", mask, must_be="a text that replaces absent pieces, or None")
+            refuse("mask", mask, must_be="a str that replaces absent pieces, or None")
         names, text = _named_texts(text)
         self.pieces, self._between = _split(text, unit, separator)
         self._score, self._mask = score, mask
@@ -100,7 +100,7 @@ class TextGame(GroupedGame):
 
     @property
     def is_async(self) -> bool:
-        """Whether the score is asynchronous, so that values must be awaited."""
+        """Whether the score is asynchronous, so that its values must be awaited."""
         return is_async(self._score)
 
     def text_of(self, coalition: Any) -> str:
@@ -137,7 +137,7 @@ class TextGame(GroupedGame):
 
 
 def _named_texts(text: Any) -> tuple[list[str], Any]:
-    """Return the names and the texts of a dict; no names and the text itself if it is not a dict."""
+    """Return the names and texts of a dict, or no names and the unchanged text."""
     return ([str(name) for name in text], list(text.values())) if isinstance(text, Mapping) else ([], text)
 
 
@@ -146,12 +146,12 @@ def _split(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]
     if not isinstance(text, str):
         pieces = list(text) if hasattr(text, "__iter__") else []
         if not pieces or not all(isinstance(piece, str) for piece in pieces):
-            refuse("text", text, must_be="a text, a list of texts, or a dict from names to texts")
+            refuse("text", text, must_be="a str, a non-empty list of str, or a dict from names to str")
         return pieces, [separator] * (len(pieces) - 1) + [""]
     gap = {"word": r"\s+", "sentence": r"(?<=[.!?])\s+|\s*\n\s*", "document": r"\s*\n\s*\n\s*"}[unit]
     body = text.strip()
     if not body:
-        refuse("text", text, must_be=f"a text with at least one {unit}")
+        refuse("text", text, must_be=f"a str with at least one {unit}")
     return re.split(gap, body), [*re.findall(gap, body), ""]
 
 
@@ -161,7 +161,7 @@ def _short(piece: str, at_most: int = 40) -> str:
 
 
 def _scores(answer: Any, n_texts: int) -> list[float]:
-    """Return the scores of a batch, or raise an error if there is not one number per text."""
+    """Return the scores of a batch; raise an error if there is not one number per text."""
     scores = as_array(answer)
     if scores.size != n_texts or scores.dtype.kind not in "biuf":
         raise AnswerShapeError(

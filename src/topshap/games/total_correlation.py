@@ -1,4 +1,4 @@
-"""Unsupervised feature importance: columns are the players, valued by the information they share."""
+"""Unsupervised feature importance: the columns of a table are the players, valued by their shared information."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BLOCK_CELLS = 2**21
 class UnsupervisedGame(GroupedGame):
     """Total correlation: v(S) is the information that the columns in S share, in nats.
 
-    It is the sum of their entropies minus their joint entropy: 0 for independent columns and for a single one.
+    It is the sum of their entropies minus their joint entropy, which is 0 for independent columns and for a single one.
 
     Parameters
     ----------
@@ -35,20 +35,21 @@ class UnsupervisedGame(GroupedGame):
     method
         The estimator of the entropies. ``"gaussian"``: from the correlations of numeric columns; v(S) is -1/2 of the
         log determinant of their correlation matrix. ``"discrete"``: from the frequencies of values, with numeric
-        columns binned at quantiles; for many columns it approaches its limit, the logarithm of the number of rows.
+        columns binned at quantiles. With many columns, the joint entropy approaches its upper limit, the logarithm of
+        the number of rows.
     bins
         The number of bins of a numeric column.
     shrinkage
-        The shrinkage of correlations towards zero, in [0, 1]. Without it, the value is infinite for a column that is a
+        The shrinkage of correlations towards zero, in [0, 1]. Without it, the value is infinite if a column is a linear
         combination of others.
     groups
-        A dict from a player's name to its columns. Each column outside of all groups is a player.
+        A dict from a player's name to its columns. Each column that is not in a group is a separate player.
     always
-        Columns or groups that are in every coalition and therefore not players.
+        Columns or groups that are in every coalition and are therefore not players.
     feature_names
         The names of the columns, if the data has none or repeated ones.
     fingerprint
-        A name for stores, in addition to the data, options and players, which always count.
+        A name for stores, in addition to the data, options and players, which are always part of the fingerprint.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class UnsupervisedGame(GroupedGame):
 
     def _gaussian(self, present: Coalitions) -> Values:
         both = present[:, :, None] & present[:, None, :]
-        # Rows and columns of the identity for absent columns do not change the determinant.
+        # Absent columns are replaced by those of the identity matrix, which does not change the determinant.
         _, log_determinant = np.linalg.slogdet(np.where(both, self._correlations, np.eye(present.shape[1])))
         return np.maximum(-0.5 * log_determinant, 0.0)
 
@@ -104,19 +105,19 @@ def _correlations(table: Table, shrinkage: float) -> Matrix:
     for label, column in zip(table.labels, columns, strict=True):
         if column.dtype == object or not np.isfinite(column).all() or np.ptp(column) == 0.0:
             complaint = (
-                "must have columns of finite numbers that vary for method='gaussian'. "
-                f"Got the column {label!r}: drop it, fill it in, or use method='discrete'."
+                "must have columns of finite numbers that are not constant for method='gaussian'. "
+                f"Drop or impute the column {label!r}, or use method='discrete'."
             )
             raise ParameterError.about("X", complaint)
     correlations = np.atleast_2d(np.corrcoef(np.stack(columns)))
     shrunk: Matrix = (1.0 - shrinkage) * correlations + shrinkage * np.eye(len(columns))
     if len(columns) > 1 and np.linalg.eigvalsh(shrunk)[0] <= len(columns) * np.finfo(float).eps:
-        refuse("shrinkage", shrinkage, must_be="larger, since a column is a combination of others")
+        refuse("shrinkage", shrinkage, must_be="larger, since a column is a linear combination of others")
     return shrunk
 
 
 def _binned(table: Table, bins: int) -> NDArray[np.int32]:
-    """Return codes of the values, by bin for numeric columns; missing values have their own code."""
+    """Return codes of the values, or of their bins in numeric columns; missing values have their own code."""
     codes = table.codes()
     for j in range(codes.shape[1]):
         values = table.column(j)

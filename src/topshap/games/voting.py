@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @front_door
 @dataclass(frozen=True, eq=False, init=False)
 class VotingGame(ClosedFormGame):
-    """A weighted majority: v(S) = 1 if the weights in S reach the quota, and 0 otherwise.
+    """A weighted majority game: v(S) is 1 if the weights in S reach the quota, and 0 otherwise.
 
     The Shapley value, also called the Shapley-Shubik index, is the probability that a player turns a losing coalition
-    into a winning one. Dynamic programming counts the coalitions in exact integers, with a table of n * quota counts.
+    into a winning one. It is computed by dynamic programming with exact integers, in a table of n * quota counts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""topshap together with shap, shapiq and JSON files.
+"""Conversions between topshap and shap, shapiq and JSON files.
 
 shapiq is imported when one of these names is first used.
 """

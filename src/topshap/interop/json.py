@@ -1,44 +1,29 @@
 """Results as JSON files: readable by any program, with a version, and exact to the last bit.
 
-A file holds the fields of `TopK`. How a field is read follows from its type, so a new field needs no change here.
+A file holds the fields of `TopK`. Since it may come from an untrusted source, all of it is checked when it is read.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from collections import Counter
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topshap.core import typing as core_types
 from topshap.core.errors import ParameterError
-from topshap.core.history import History
-from topshap.core.result import TopK
-from topshap.core.stopping import Guarantee
-from topshap.statistics.ranking import RankBy
+from topshap.interop.json_fields import FieldError, read_result, shorten_value
 
 if TYPE_CHECKING:
     import os
 
-FORMAT, VERSION = "topshap.TopK", 1
+    from topshap.core.result import TopK
 
-_ARRAY = get_origin(NDArray[np.float64])
-"""The origin of the types of arrays: the class of arrays, or from numpy 2.5 on the alias itself."""
-_NOT_FINITE = ("nan", "inf", "-inf")
-"""Numbers that JSON does not have, as they are written."""
-_TYPES: dict[str, Any] = {
-    **vars(core_types),
-    "History": History,
-    "NDArray": NDArray,
-    "Guarantee": Guarantee,
-    "RankBy": RankBy,
-}
-"""The names in the annotations of `TopK` and `History` that their modules import for type checkers only."""
+FORMAT, VERSION = "topshap.TopK", 1
+MOST_BYTES = 2**31
+"""The largest file that is read: the covariance of 9,000 players takes about as much."""
 
 
 def save(top: TopK, path: str | os.PathLike[str]) -> None:
@@ -47,7 +32,7 @@ def save(top: TopK, path: str | os.PathLike[str]) -> None:
 
 
 def as_text(top: TopK) -> str:
-    """Return a result as JSON, with numbers that JSON does not have as text ("nan", "inf")."""
+    """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
 
 
@@ -64,6 +49,11 @@ def load(path: str | os.PathLike[str]) -> TopK:
     TopK
         The same result, to the last bit.
 
+    Raises
+    ------
+    ParameterError
+        If the file is not a saved result; the message names the field that is missing, unknown or invalid.
+
     Examples
     --------
     >>> import tempfile
@@ -74,28 +64,60 @@ def load(path: str | os.PathLike[str]) -> TopK:
     ...     topshap.load(folder + "/top.json").players
     array([0, 2])
     """
-    must_be = "The 'path' parameter of load must be a JSON file that TopK.save wrote."
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ParameterError(f"{must_be} Got {str(path)!r}, which cannot be read as JSON.") from error
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise ParameterError(f"{must_be} Got {str(path)!r}, which is not a saved result.")
-    version = content.pop("version", None)
-    if version != VERSION:
+        return read_result(_without_header(_parse(Path(path))))
+    except FieldError as error:
         raise ParameterError(
-            f"{must_be} Got a file of version {version!r}; this version of topshap reads version {VERSION}."
-        )
+            f"The 'path' parameter of load must be a JSON file that TopK.save wrote. Got {str(path)!r}: {error}."
+        ) from error
+
+
+def _parse(path: Path) -> Any:
+    """Return the content of a JSON file; reject invalid JSON, duplicate names and files that are too large."""
+    data = bytearray()
+    with path.open("rb") as file:
+        while chunk := file.read(2**20):
+            data += chunk
+            if len(data) > MOST_BYTES:
+                raise FieldError(f"it is larger than {MOST_BYTES:,} bytes")
     try:
-        top: TopK = _read_fields(TopK, content)
-        _check_shapes(top)
-    except (TypeError, ValueError, KeyError, OverflowError) as error:
-        raise ParameterError(f"{must_be} Got {str(path)!r} with other content ({error}).") from error
-    return top
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise FieldError("it is nested too deeply") from None
+    except FieldError:
+        raise
+    except UnicodeDecodeError as error:
+        raise FieldError(f"it is not encoded as UTF-8 at byte {error.start}") from None
+    except ValueError as error:  # invalid syntax, or an int with thousands of digits
+        raise FieldError(f"it is not valid JSON ({error})") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of a JSON file; reject duplicate names."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise FieldError(f"the field {shorten_value(twice)} occurs more than once")
+    return content
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise FieldError(f"{name} is not a number in JSON")
+
+
+def _without_header(content: Any) -> dict[str, Any]:
+    """Return the content of a file without its format and version, which must be those of this module."""
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise FieldError(f"the field 'format' must be {FORMAT!r}")
+    version = content.pop("version", None)
+    if type(version) is not int or version != VERSION:
+        newer = "; a newer version of topshap wrote it" if type(version) is int and version > VERSION else ""
+        raise FieldError(f"the field 'version' must be {VERSION}, not {shorten_value(version)}{newer}")
+    return content
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as the lists, numbers and texts that JSON has."""
+    """Return a value as lists, numbers and strings, for JSON."""
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray | np.generic):
@@ -103,51 +125,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
-
-
-@cache
-def _types_of(kind: Any) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass."""
-    return get_type_hints(kind, localns=_TYPES)
-
-
-def _read_fields(kind: Any, content: Any) -> Any:
-    """Return a dataclass from its fields."""
-    types = _types_of(kind)
-    needed = {field.name for field in fields(kind) if field.default is MISSING}
-    wrong = (needed - set(content)) | (set(content) - set(types))
-    if wrong:
-        raise ValueError(f"fields {sorted(wrong)} are missing or unknown")
-    return kind(**{name: _read(name, types[name], value) for name, value in content.items()})
-
-
-def _read(name: str, kind: Any, value: Any) -> Any:
-    """Return the value of a field of this type."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if NoneType in arguments:  # X | None
-        return None if value is None else _read(name, arguments[0], value)
-    if is_dataclass(kind):
-        return _read_fields(kind, value)
-    if origin is _ARRAY:
-        return np.array(value, dtype=(get_args(arguments[-1]) or arguments)[0])
-    if origin is tuple:
-        return tuple(_read(name, arguments[0], each) for each in value)
-    if kind is float and (type(value) is int or value in _NOT_FINITE):
-        return float(value)
-    if not (value in arguments if origin is Literal else isinstance(value, kind)):
-        raise TypeError(f"{name!r} is {value!r}")
-    return value
-
-
-def _check_shapes(top: TopK) -> None:
-    """Refuse a result whose arrays do not belong together."""
-    n, k = top.n_players, top.k
-    shapes_fit = top.estimates.shape == top.std_errors.shape == (n,) and top.players.shape == (k,)
-    if not shapes_fit or not 1 <= k <= n or not ((top.players >= 0) & (top.players < n)).all():
-        raise ValueError("players, estimates and standard errors do not fit together")
-    if top.covariance is not None and top.covariance.shape != (n, n):
-        raise ValueError("the covariance does not fit the estimates")
-    if top.player_names is not None and len(top.player_names) != n:
-        raise ValueError("the names do not fit the estimates")
-    if (top.epsilon is None) != (top.delta is None):
-        raise ValueError("epsilon and delta are not given together")

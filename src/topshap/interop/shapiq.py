@@ -1,4 +1,4 @@
-"""Results, games and algorithms for shapiq, and its games for topshap. Importing this module imports shapiq."""
+"""Results, games and algorithms for shapiq, and shapiq's games for topshap. Importing this module imports shapiq."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def from_shapiq(game: Any, *, fingerprint: str | None = None) -> FromShapiq:
     game
         A ``shapiq.Game``, such as an imputer. If it is normalized, so are the values.
     fingerprint
-        A name of the game's functions and models for stores, needed if these cannot be fingerprinted. The rest of its
-        state, such as its data, and the players always count.
+        A name for the game's functions and models in stores; required if these cannot be hashed. The rest of its
+        state, such as its data, and its players are always part of the fingerprint.
 
     Examples
     --------
@@ -95,7 +95,9 @@ class FromShapiq:
     def __call__(self, coalitions: Coalitions, /) -> Values:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
         rows = check_coalitions(coalitions, self.n_players)
-        return np.asarray(self.game(rows), dtype=np.float64) if len(rows) else np.empty(0)  # shapiq refuses no rows
+        return (
+            np.asarray(self.game(rows), dtype=np.float64) if len(rows) else np.empty(0)
+        )  # shapiq rejects an empty array
 
     def __repr__(self) -> str:
         return f"from_shapiq({self.game!r})"
@@ -164,7 +166,7 @@ class ShapiqApproximator(Approximator):  # type: ignore[misc]  # shapiq's types 
     n
         The number of players.
     k
-        The number of players at the top that the evaluations are to separate from the rest; by default half of all.
+        The number of top players to separate from the rest; by default half of all players.
     algorithm
         ``"auto"``, one of `topshap.algorithms.ALGORITHMS`, or an `Algorithm` instance.
     random_state

@@ -1,1 +1,1 @@
-"""References to judge estimates by: exact Shapley values, metrics, and the theory of CMCS."""
+"""References for estimates: exact Shapley values, metrics, and the theory of CMCS."""

@@ -1,4 +1,4 @@
-"""Exact Shapley values by enumeration: the answer to which every estimate is compared."""
+"""Exact Shapley values by enumeration, to compare estimates with."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def value_table(game: Game, n_players: int | None = None, *, max_players: int = 
     game
         Any callable from a bool array of shape (m, n) to m numbers.
     n_players
-        The number of players, the game's attribute `n_players` if None.
+        The number of players; by default the game's attribute ``n_players``.
     max_players
         The largest number of players to accept, since n players take 2**n evaluations.
     batch_bytes
-        About how large the array of coalitions in one call of the game may be.
+        The approximate size in bytes of the array of coalitions in one call of the game.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def value_table(game: Game, n_players: int | None = None, *, max_players: int = 
     Raises
     ------
     ParameterError
-        If there are more than `max_players` players, or nothing says how many there are.
+        If there are more than `max_players` players, or their number is not given.
     GameError
         If the game returns anything but one finite number per coalition.
 
@@ -86,7 +86,7 @@ def _resolve_n_players(game: Game, n_players: int | None, max_players: int) -> i
     n = resolve_n_players(game, n_players)
     if n > max_players:
         raise ParameterError(
-            f"The 'n_players' parameter of value_table must be an int in [1, {max_players}], up to "
-            f"'max_players'. Got {n} instead, for which 2**{n} evaluations would be needed."
+            f"The 'n_players' parameter of value_table must be an int in [1, {max_players}], the "
+            f"limit 'max_players'. Got {n} instead, which needs 2**{n} evaluations."
         )
     return n

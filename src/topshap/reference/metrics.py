@@ -1,4 +1,4 @@
-"""How good a returned set of players is, measured against exact Shapley values.
+"""Metrics that compare a returned set of players with the exact Shapley values.
 
 A set of k players is *eligible* if no other set of k players has a larger sum of Shapley values. With ties
 there are several eligible sets, and each of them is right. Two values are tied if they differ by no more than
@@ -42,7 +42,7 @@ def binary_precision(exact_values: ArrayLike, players: Iterable[int]) -> float:
 
     Examples
     --------
-    Players 1 and 2 are tied for the second place: either is right.
+    Players 1 and 2 are tied for second place: either is right.
 
     >>> binary_precision([3.0, 1.0, 1.0, 0.0], [0, 2])
     1.0
@@ -55,7 +55,7 @@ def binary_precision(exact_values: ArrayLike, players: Iterable[int]) -> float:
 
 @front_door
 def ratio_precision(exact_values: ArrayLike, players: Iterable[int]) -> float:
-    """Return the largest overlap of the returned set with an eligible set, as a part of its size.
+    """Return the largest overlap of the returned set with an eligible set, as a fraction of its size.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def ratio_precision(exact_values: ArrayLike, players: Iterable[int]) -> float:
 
 @front_door
 def inclusion_exclusion_error(exact_values: ArrayLike, players: Iterable[int]) -> float:
-    """Return by how much a player was wrongly taken or left out.
+    """Return the inclusion-exclusion error: the largest error in including or excluding a player.
 
     With b the smallest Shapley value inside an eligible set, it is the smallest e >= 0 such that every
     returned player has a value of at least b - e and every other player one of at most b + e.
@@ -153,7 +153,7 @@ def tie_tolerance(exact_values: Values) -> float:
 
 
 class _View(NamedTuple):
-    """Every player's value as seen from the border, the k-th largest value."""
+    """Every player's value relative to the border, the k-th largest value."""
 
     gaps: Values
     inside: Coalition
@@ -179,7 +179,7 @@ def _membership(players: Iterable[int], n: int) -> Coalition:
     try:
         indices = [check_int("players", i, low=0, high=n - 1) for i in players]
     except (TypeError, ParameterError):
-        indices = []  # said below, of the players as a whole
+        indices = []  # the error below is about all players
     if not indices or len(set(indices)) < len(indices):
         must_be = f"a non-empty collection of distinct ints in [0, {n - 1}]"
         refuse("players", players, must_be=must_be)

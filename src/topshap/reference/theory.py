@@ -1,9 +1,9 @@
 """The theory of CMCS on a game whose values are all known: variances, covariances, identification probability.
 
-A round of comparable sampling (cmcs) draws one coalition S, its size uniform in 0..n and then uniform among
-the sets of this size, and gives every player i the sample D_i(S) = v(S with i) - v(S without i). The mean of
-D_i is player i's Shapley value. Everything here is about these samples, and exact: it is summed over all 2**n
-coalitions, in blocks. The paper is "Antithetic Sampling for Top-k Shapley Identification" (Kolpaczki, Nielen
+A round of `cmcs` draws one coalition S, with a size uniform in 0..n and then uniform among the sets of this
+size, and gives every player i the sample D_i(S) = v(S with i) - v(S without i). The mean of D_i is the Shapley
+value of player i. All functions are about these samples, and exact: they sum over all 2**n coalitions, in
+blocks. The paper is "Antithetic Sampling for Top-k Shapley Identification" (Kolpaczki, Nielen
 and Hüllermeier, arXiv 2504.02019).
 """
 
@@ -87,14 +87,14 @@ def difference_variances(table: ArrayLike, *, shared: bool = True) -> Matrix:
     table
         The complete table of a game.
     shared
-        Whether both players are sampled against the same coalition, as cmcs does, or against coalitions drawn
-        independently, where the variances simply add up.
+        Whether both players are sampled against the same coalition, as in `cmcs`, or against independent
+        coalitions, where the variances add up.
 
     Returns
     -------
     Matrix
-        Entry (i, j) is Var(D_i - D_j). The diagonal is zero in both cases: a player has one sample in a
-        round, and the difference of this sample to itself is none.
+        Entry (i, j) is Var(D_i - D_j). The diagonal is zero in both cases, since a player has one sample in a
+        round.
 
     Examples
     --------
@@ -117,13 +117,13 @@ def difference_variances(table: ArrayLike, *, shared: bool = True) -> Matrix:
 
 @front_door
 def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float = 0.0) -> float:
-    """Return the paper's lower bound on the chance that cmcs has an error of at most epsilon.
+    """Return the paper's lower bound on the probability that `cmcs` has an error of at most epsilon.
 
     The bound is the sum of 1 - sum(Phi(sqrt(M) (phi_j - phi_i) / s_ij) for i in K and j not in K) over all
     sets K of k players with an inclusion-exclusion error of at most `epsilon`. Here M is the number of
     rounds, s_ij the standard deviation of D_i - D_j, and Phi the normal distribution function: the bound
     rests on the central limit theorem. It is not clipped: with few rounds, or with ties, it can be negative
-    and so say nothing.
+    and is then void.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def identification_bound(table: ArrayLike, k: int, rounds: int, epsilon: float =
     rounds
         The number M of rounds, each with a sample of every player.
     epsilon
-        The error that is allowed, in the unit of the values. Ties are allowed as in `topshap.metrics`.
+        The allowed error, in units of the value. Ties are allowed as in `topshap.metrics`.
 
     Returns
     -------
@@ -183,9 +183,9 @@ def _choose(n: int, k: int) -> int:
 
 
 def _chance_of_swap(phi: Values, squares: Matrix, rounds: int) -> Matrix:
-    """Return Phi(sqrt(M) (phi_j - phi_i) / s_ij), the chance that j is estimated to be above i."""
+    """Return Phi(sqrt(M) (phi_j - phi_i) / s_ij), the probability that j is estimated to be above i."""
     gap = phi - phi[:, None]
-    # Where s is zero, z is infinite, and zero for tied players: between these it is a matter of chance.
+    # If s is zero, z is infinite, except for tied players: both orders are then equally likely.
     with np.errstate(all="ignore"):
         z = np.where(gap == 0.0, 0.0, math.sqrt(rounds) * gap / np.sqrt(squares))
     chance: Matrix = scipy.special.ndtr(z)
@@ -203,14 +203,14 @@ def _covariance(table: Values) -> Matrix:
     n = n_players_of(table)
     upper = np.zeros((n, n))
     for chance, deviations in _deviations(table):
-        # No matrix product: the threads of BLAS cost more than they save for so small a result.
+        # No matrix product: for such a small result, the threads of BLAS cost more than they save.
         for i in range(n):
             upper[i, i:] += (deviations[i:] * (deviations[i] * chance)).sum(axis=1)
     return upper + np.triu(upper, 1).T
 
 
 def _difference_variances(table: Values) -> Matrix:
-    """Sum up the squared differences themselves: taking them from the covariance would lose small ones."""
+    """Return the variances of the differences, summed directly: the covariance would lose small ones."""
     n = n_players_of(table)
     upper = np.zeros((n, n))
     for chance, deviations in _deviations(table):
@@ -220,7 +220,7 @@ def _difference_variances(table: Values) -> Matrix:
 
 
 def _deviations(table: Values) -> Iterator[tuple[Values, Matrix]]:
-    """Yield, for block after block of coalitions, their chances and D_i - phi_i, a row for each player."""
+    """Yield blocks of coalitions: their probabilities, and D_i - phi_i with one row per player."""
     n = n_players_of(table)
     phi = shapley_from_table(table)[:, None]
     chance_of_size = np.array([1.0 / ((n + 1) * math.comb(n, s)) for s in range(n + 1)])

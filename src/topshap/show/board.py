@@ -17,7 +17,7 @@ from topshap.statistics.ties import differ, tied_with
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.typing import Matrix, Players
 
 LEVEL = 0.95
 """The default level of intervals."""
@@ -129,71 +129,31 @@ class Leaderboard:
         with_inclusion: bool = False,
     ) -> Leaderboard:
         """Return the leaderboard of a result, with the players at some ranks, counted from 0."""
-        return cls._build(
-            top,
-            ranks,
-            ranking=top.ranking,
-            estimates=top.estimates,
-            std_errors=top.std_errors,
-            learned=has_learned(top),
-            tied=tied_at_border(top),
-            inclusion=top.inclusion if with_inclusion and top.stopped != "exact" else None,
-            label_length=label_length,
-            level=level,
-        )
-
-    @classmethod
-    def of_race(cls, race: Race, ranks: Players) -> Leaderboard:
-        """Return the current leaderboard of a race; one that has not started raises a `RaceError`."""
-        standing = race.standing
-        return cls._build(
-            race,
-            ranks,
-            ranking=standing.ranking(resolution=1e-12),
-            estimates=standing.estimates,
-            std_errors=standing.std_errors,
-            learned=has_learned(race),
-        )
-
-    @classmethod
-    def _build(
-        cls,
-        source: TopK | Race,
-        ranks: Players,
-        *,
-        ranking: Players,
-        estimates: Values,
-        std_errors: Values,
-        learned: bool,
-        tied: Players | None = None,
-        inclusion: Values | None = None,
-        label_length: int = NAME_LENGTH,
-        level: float = LEVEL,
-    ) -> Leaderboard:
-        players = ranking[ranks].tolist()
-        names = [name_of(source, player) for player in players]
+        learned, ties = has_learned(top), set(tied_at_border(top).tolist())
+        inclusion = top.inclusion if with_inclusion and top.stopped != "exact" else None
+        players = top.ranking[ranks].tolist()
+        names = [name_of(top, player) for player in players]
         labels = shorten_all(names, label_length)
-        hidden = (np.diff(ranks, append=source.n_players) - 1).tolist()
+        hidden = (np.diff(ranks, append=top.n_players) - 1).tolist()
         width = two_sided_quantile(1.0 - level)
-        ties = set() if tied is None else set(tied.tolist())
         rows = tuple(
             Row(
                 rank=rank + 1,
                 player=player,
                 name=on_one_line(name),
                 label=label,
-                estimate=float(estimates[player]),
-                std_error=float(std_errors[player]),
-                half_width=float(width * std_errors[player]),
+                estimate=float(top.estimates[player]),
+                std_error=float(top.std_errors[player]),
+                half_width=float(width * top.std_errors[player]),
                 inclusion=np.nan if inclusion is None else float(inclusion[player]),
-                in_top=learned and rank < source.k,
+                in_top=learned and rank < top.k,
                 tied=player in ties,
                 hidden=left_out,
             )
             for rank, player, name, label, left_out in zip(ranks.tolist(), players, names, labels, hidden, strict=True)
         )
-        largest = float(np.abs(estimates).max())
-        return cls(rows, source.k, source.n_players, exact=source.stopped == "exact", scale=largest, learned=learned)
+        largest = float(np.abs(top.estimates).max())
+        return cls(rows, top.k, top.n_players, exact=top.stopped == "exact", scale=largest, learned=learned)
 
     @property
     def border(self) -> int | None:

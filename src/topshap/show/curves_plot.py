@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.core.printable import printable
 from topshap.core.validation import check_reals, check_vector, front_door, refuse
-from topshap.show.style import SERIES, axes_or_new, open_frame
+from topshap.show.style import SERIES, axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,7 @@ def curves(
             refuse("errors", runs, must_be=f"arrays of shape (runs, {len(spent)}), one column per budget")
         colour, dashes, marker = SERIES[position % len(SERIES)]
         mean = table.mean(axis=0)
-        ax.plot(spent, mean, color=colour, linestyle=dashes, marker=marker, markersize=5, label=name)
+        ax.plot(spent, mean, color=colour, linestyle=dashes, marker=marker, markersize=5, label=printable(name))
         if len(table) > 1:
             error = table.std(axis=0, ddof=1) / np.sqrt(len(table))
             ax.fill_between(spent, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
@@ -72,5 +73,5 @@ def curves(
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
     ax.set_ylabel(ylabel)
-    ax.legend(frameon=False)
+    plain(ax.legend(frameon=False).get_texts())
     return ax

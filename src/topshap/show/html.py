@@ -73,7 +73,7 @@ def _details(board: Leaderboard, row: Row) -> str:
 
 
 def _bar(row: Row, limits: tuple[float, float]) -> str:
-    """Return a bar from zero to the estimate with its interval, as an SVG that stretches to the width available."""
+    """Return a bar from zero to the estimate with its interval, as an SVG that stretches to the available width."""
     low, high = limits
     scale = 100.0 / (high - low or 1.0)
     zero, end, left, right = ((x - low) * scale for x in (0.0, row.estimate, *row.interval))

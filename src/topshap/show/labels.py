@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.core.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from topshap.core.result import TopK
     from topshap.core.typing import Players
 
-_JOINERS = "\u200c\u200d"  # needed to write some languages and emoji
 NAME_LENGTH = 28
 """Names are cut to this many characters where space is short."""
 
@@ -57,14 +58,14 @@ def name_of(found: TopK | Race, player: int) -> str:
 
 
 def on_one_line(name: str) -> str:
-    r"""Return a name without line breaks, and with a mark for characters that cannot be printed or move the cursor.
+    r"""Return a name without unnecessary spaces, and with its control characters escaped.
 
     Examples
     --------
-    >>> on_one_line("tri\nglycerides \x1b[2J"), on_one_line(" ")
-    ('tri glycerides �[2J', '(no name)')
+    >>> print(on_one_line("tri\nglycerides  \x1b[2J"), on_one_line(" "))
+    tri\nglycerides \x1b[2J (no name)
     """
-    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in " ".join(name.split())) or "(no name)"
+    return " ".join(printable(name).split()) or "(no name)"
 
 
 def shorten(name: str, length: int = NAME_LENGTH) -> str:

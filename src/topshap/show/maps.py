@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.extras import import_extra
+from topshap.core.printable import printable
 from topshap.core.validation import front_door, refuse
+from topshap.show.board import has_learned, tied_at_border
 from topshap.show.labels import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
+from topshap.show.wording import NOTHING_LEARNED
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ def text_map(
     fontsize: float = 11.0,
 ) -> Axes:
     """Write a text with the pieces of the top k highlighted, the best the darkest, and numbered by rank.
+
+    Players that tie at the border are marked as tied. While nothing distinguishes the players, nothing is highlighted,
+    and the title says so.
 
     Parameters
     ----------
@@ -78,20 +84,22 @@ def text_map(
     ax = axes_or_new(ax, width=7.0, height=1.0)
     ax.set_axis_off()
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
-    rank_of = {int(player): rank for rank, player in enumerate(top.players)}
-    strength = _strength(top)
-    ranks = [rank_of.get(player) for player in owners.tolist()]
+    _say_if_nothing_is_marked(ax, top)
+    marks, strengths = _marks(top), _strengths(top)
     written = [
-        _piece(ax, text, None if rank is None else float(strength[rank]), fontsize)
-        for text, rank in zip(texts, ranks, strict=True)
+        (_piece(ax, text, strengths.get(player), fontsize), _mark_above(ax, marks.get(player, ""), fontsize))
+        for text, player in zip(texts, owners.tolist(), strict=True)
     ]
-    _set_in_lines(ax, written, ranks, fontsize, fit_height=fit_height)
+    _set_in_lines(ax, written, fontsize, fit_height=fit_height)
     return ax
 
 
 @front_door
 def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None = None) -> Axes:
     """Show an image in which the regions of the top k are framed and numbered by rank, and the rest is faded.
+
+    Players that tie at the border are marked as tied. While nothing distinguishes the players, nothing is framed or
+    faded, and the title says so.
 
     Parameters
     ----------
@@ -128,17 +136,35 @@ def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None 
     ax = axes_or_new(ax, width=4.8, height=4.8)
     ax.set_axis_off()
     ax.imshow(pixels, cmap="gray" if pixels.ndim == 2 else None)
-    veil = np.ones((*regions.shape, 4))
-    veil[..., 3] = np.where(np.isin(regions, top.players), 0.0, 0.72)
-    ax.imshow(veil)
-    for rank, player in enumerate(top.players, start=1):
+    _say_if_nothing_is_marked(ax, top)
+    marks, framed = _marks(top), set(_strengths(top))
+    if framed:
+        veil = np.ones((*regions.shape, 4))
+        veil[..., 3] = np.where(np.isin(regions, top.players), 0.0, 0.72)
+        ax.imshow(veil)
+    for player, mark in marks.items():
         mask = regions == player
         if mask.any():
-            _frame(ax, mask)
+            if player in framed:
+                _frame(ax, mask)
             row, column = _middle(mask)
-            box = {"boxstyle": "circle,pad=0.25", "facecolor": INSIDE, "edgecolor": "white"}
-            ax.text(column, row, str(rank), ha="center", va="center", color="white", fontsize="small", bbox=box)
+            shape, colour = "circle" if mark.isdigit() else "round", INSIDE if player in framed else FAINT_TEXT
+            box = {"boxstyle": f"{shape},pad=0.25", "facecolor": colour, "edgecolor": "white"}
+            ax.text(column, row, mark, ha="center", va="center", color="white", fontsize="small", bbox=box)
     return ax
+
+
+def _say_if_nothing_is_marked(ax: Axes, top: TopK) -> None:
+    if not has_learned(top):
+        ax.set_title(f"No ranking: {NOTHING_LEARNED}.", loc="left", fontsize="medium")
+
+
+def _marks(top: TopK) -> dict[int, str]:
+    """Return the rank of each of the top k as text, with "tied" for players that tie at the border."""
+    if not has_learned(top):
+        return {}
+    marks = {player: str(rank) for rank, player in enumerate(top.players.tolist(), start=1)}
+    return marks | {player: f"{marks.get(player, '')} tied".strip() for player in tied_at_border(top).tolist()}
 
 
 def _owners(player_of: ArrayLike | None, n_pieces: int) -> Players:
@@ -151,11 +177,14 @@ def _owners(player_of: ArrayLike | None, n_pieces: int) -> Players:
     return owners.astype(np.intp)
 
 
-def _strength(top: TopK) -> NDArray[np.float64]:
-    """Return how strongly to highlight each of the top k, from 0.25 to 1."""
+def _strengths(top: TopK) -> dict[int, float]:
+    """Return how strongly to highlight each of the top k, from 0.25 to 1; empty if nothing is to be highlighted."""
+    if not has_learned(top):
+        return {}
     keys = rank_key(top.estimates[top.players], top.rank_by)
     highest = np.abs(keys).max()
-    return np.clip(keys / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+    strengths = np.clip(keys / highest if highest > 0 else np.ones(top.k), 0.25, 1.0)
+    return dict(zip(top.players.tolist(), strengths.tolist(), strict=True))
 
 
 def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text:
@@ -165,34 +194,43 @@ def _piece(ax: Axes, text: str, strength: float | None, fontsize: float) -> Text
         shade = [1.0 - strength * (1.0 - channel) for channel in _rgb(INSIDE)]
         style = {"color": "white" if strength > 0.55 else INK, "fontweight": "bold"}
         style["bbox"] = {"boxstyle": "round,pad=0.15", "facecolor": shade, "edgecolor": INSIDE}
-    return ax.text(0.0, 0.0, " ".join(text.split()), va="baseline", fontsize=fontsize, parse_math=False, **style)
+    line = printable(" ".join(text.split()))
+    return ax.text(0.0, 0.0, line, va="baseline", fontsize=fontsize, parse_math=False, **style)
 
 
-def _set_in_lines(ax: Axes, written: list[Text], ranks: list[int | None], fontsize: float, *, fit_height: bool) -> None:
-    """Arrange the pieces in lines as wide as the axes, with the ranks of the top k above them."""
+def _mark_above(ax: Axes, mark: str, fontsize: float) -> Text | None:
+    """Write the mark of a piece, if it has one."""
+    if not mark:
+        return None
+    colour = INSIDE if mark[0].isdigit() else FAINT_TEXT
+    return ax.text(0.0, 0.0, mark, fontsize=0.62 * fontsize, color=colour, fontweight="bold")
+
+
+def _set_in_lines(ax: Axes, written: list[tuple[Text, Text | None]], fontsize: float, *, fit_height: bool) -> None:
+    """Arrange the pieces in lines as wide as the axes, with their marks above them."""
     figure: Any = ax.figure
     figure.canvas.draw()  # so that the axes have their final width
     size = fontsize * figure.dpi / 72
     room = ax.get_window_extent().width
     x, line = 0.0, 0
     places = []
-    for text, rank in zip(written, ranks, strict=True):
-        pad = 0.0 if rank is None else 0.2 * size  # the frame around a highlighted piece
-        width = _width(text) * figure.dpi / 72 + 2 * pad
+    for text, mark in written:
+        pad = 0.0 if text.get_bbox_patch() is None else 0.2 * size  # the frame around a highlighted piece
+        width = max(_width(text), 0.0 if mark is None else _width(mark)) * figure.dpi / 72 + 2 * pad
         if x > 0 and x + width > room:
             x, line = 0.0, line + 1
         places.append((x + pad, line))
         x += width + 0.45 * size
     if fit_height:
-        figure.set_figheight(0.1 + (_ABOVE + _LINE_HEIGHT * line + _BELOW) * fontsize / 72)
+        title = 2.0 if ax.get_title(loc="left") else 0.0
+        figure.set_figheight(0.1 + (title + _ABOVE + _LINE_HEIGHT * line + _BELOW) * fontsize / 72)
         figure.canvas.draw()
     height = ax.get_window_extent().height
-    for text, rank, (left, below) in zip(written, ranks, places, strict=True):
+    for (text, mark), (left, below) in zip(written, places, strict=True):
         baseline = height - (_ABOVE + _LINE_HEIGHT * below) * size
         text.set_position((left / room, baseline / height))
-        if rank is not None:
-            above = (left / room, (baseline + 1.08 * size) / height)
-            ax.text(*above, str(rank + 1), fontsize=0.62 * fontsize, color=INSIDE, fontweight="bold")
+        if mark is not None:
+            mark.set_position((left / room, (baseline + 1.08 * size) / height))
 
 
 def _width(text: Text) -> float:

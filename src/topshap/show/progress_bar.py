@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
 from topshap.show.board import has_learned
-from topshap.show.labels import name_of
+from topshap.show.labels import name_of, on_one_line
 from topshap.show.progress_view import ProgressView
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def progress_bar(race: Race, *, clock: Callable[[], float] = monotonic) -> Itera
         try:
             yield shown
         finally:
-            shown.draw()
+            shown.close()
 
 
 class ProgressBar(ProgressView):
-    """A bar with the cost so far, the confidence of a race that waits for it, the time left and the current top k."""
+    """A bar with the cost so far, the confidence if the race stops by it, the time left and the current top k."""
 
     def __init__(self, race: Race, bar: Any, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(race, clock)
@@ -50,7 +50,7 @@ class ProgressBar(ProgressView):
 
     def _draw(self) -> None:
         self._bar.n = self._completion
-        parts = [self._cost(), self._confidence(), self._time_left(), self._top()]
+        parts = [self._cost(), self._confidence(), self._ending() or self._time_left(), self._top()]
         self._bar.set_postfix_str(", ".join(part for part in parts if part), refresh=False)
         self._bar.refresh()
 
@@ -70,6 +70,6 @@ class ProgressBar(ProgressView):
         if not has_learned(race):
             return ""
         players = standing.ranking(resolution=1e-12)[: race.k].tolist()
-        names = [name_of(race, player)[:_NAME_LENGTH] for player in players]
+        names = [on_one_line(name_of(race, player))[:_NAME_LENGTH] for player in players]
         more = [f"... {len(names) - _NAMES_SHOWN} more"] if len(names) > _NAMES_SHOWN else []
         return "top: " + " ".join(names[:_NAMES_SHOWN] + more)

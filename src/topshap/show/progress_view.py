@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from topshap.show.wording import how_it_ended
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -14,11 +16,11 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN = 0.1
 """The minimum time between two drawings."""
 SHARE = 0.05
-"""The maximum share of the run time that drawing takes: to compute the confidence of a race may be slow."""
+"""The maximum share of the run time that drawing takes: computing the confidence of a race may be slow."""
 
 
 class ProgressView(ABC):
-    """A display of a race while it runs. Its completion never goes back, and is 1 when the race is done."""
+    """A display of a race while it runs. Its completion never goes back, and is 1 at the end unless interrupted."""
 
     def __init__(self, race: Race, clock: Callable[[], float] = monotonic) -> None:
         self._race, self._clock = race, clock
@@ -27,10 +29,11 @@ class ProgressView(ABC):
         self._at_start: tuple[int, float] | None = None  # spent and completed before the first fresh value
         self._arrived = 0
         self._completion = 0.0
+        self._closed = False
 
     def arrived(self, values: int, fresh: bool = True) -> None:
         """Count values that have arrived while the race waits for its batch; those from a store are not `fresh`."""
-        if fresh and self._at_start is None:  # only fresh values tell how long the rest takes
+        if fresh and self._at_start is None:  # the speed is measured on fresh values only
             self._started, self._at_start = self._clock(), (self._spent(), self._completed())
         self._arrived += values
         self._draw_if_due()
@@ -47,6 +50,11 @@ class ProgressView(ABC):
         self._draw()
         end = self._clock()
         self._next_draw = end + max(SECONDS_BETWEEN, (end - start) / SHARE)
+
+    def close(self) -> None:
+        """Draw the state at the end of the run, whether or not the race is over."""
+        self._closed = True
+        self.draw()
 
     @abstractmethod
     def _draw(self) -> None:
@@ -80,6 +88,10 @@ class ProgressView(ABC):
         before = 0 if self._at_start is None else self._at_start[0]
         seconds = self._seconds()
         return (self._spent() - before) / seconds if seconds > 0 else 0.0
+
+    def _ending(self) -> str:
+        """Return how the run ended, such as "the budget was spent"; empty while it goes on."""
+        return how_it_ended(self._race) if self._race.done or self._closed else ""
 
     def _time_left(self) -> str:
         """Return the time left at the current speed, such as "1:15 left"; empty if unknown or if the race is done."""

@@ -185,7 +185,7 @@ def round_numbers(low: float, high: float) -> list[float]:
 def _evaluations_axis(ax: Axes, history: History) -> None:
     """Set up the axis of evaluations, logarithmic for a long race."""
     first, last = history.evaluations[[0, -1]].tolist()
-    if last > 4 * first:
+    if last > 4 * first > 0:
         ax.set_xscale("log")
         ax.set_xticks(round_numbers(first, last))
         ax.set_xticks([], minor=True)

@@ -52,7 +52,7 @@ def live_leaderboard(
         try:
             yield shown
         finally:
-            shown.draw()
+            shown.close()
 
 
 class LiveLeaderboard(ProgressView):
@@ -67,7 +67,7 @@ class LiveLeaderboard(ProgressView):
         picture = _text(self._headline(), _HEAD)
         try:
             ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
-            board = Leaderboard.of_race(race, ranks)
+            board = Leaderboard.of(race.result(), ranks)
             table = _below_headline(board, ascii_only=console.options.ascii_only)
             picture = _rich("console").Group(picture, table)
         except RaceError:  # the race has not started
@@ -78,8 +78,8 @@ class LiveLeaderboard(ProgressView):
         parts = [f"{title(self._race)} after {self._cost()}"]
         if (rate := self._per_second()) > 0:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
-        if self._race.done:
-            parts.append(f"done in {format_seconds(self._seconds())}")
+        if ending := self._ending():
+            parts.append(f"{ending} after {format_seconds(self._seconds())}")
         elif left := self._time_left():
             parts.append(f"{self._completion:.0%}, {left}")
         return " · ".join(parts)
@@ -102,7 +102,7 @@ def _table(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
         table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
     ink = "-o|" if ascii_only else "─●│"
     for row in board.rows:
-        number = board.estimate(row) + board.uncertainty(row)
+        number = board.estimate(row) + board.uncertainty(row) + ("  tied" if row.tied else "")
         cells = (str(row.rank), row.label, interval_bar(row, board.limits, ink), number)
         table.add_row(*(_text(cell, _INSIDE if row.in_top else _OUTSIDE) for cell in cells))
         if row.rank == board.border:

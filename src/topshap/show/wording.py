@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.show.board import has_learned, tied_at_border
+from topshap.core.printable import printable
+from topshap.show.board import LEVEL, has_learned, tied_at_border
 from topshap.show.labels import name_of, shorten
+from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import comparison, order_phrase
+from topshap.statistics.ties import ROUNDING, errors_of_difference
 
 if TYPE_CHECKING:
     from topshap.core.race import Race
     from topshap.core.result import TopK
+    from topshap.core.typing import Players
 
 
 NOTHING_LEARNED = "nothing distinguishes the players yet"
 """The statement in place of a ranking while all estimates are equal and no standard error is known."""
+NOT_OVER = "the race is not over"
+"""The ending of a race that was interrupted."""
+_CLOSE = 0.02
+"""Values are close if the interval of their difference is narrower than this fraction of the largest estimate."""
 _NAMED = 4
 """The maximum number of players that are listed by name in a sentence."""
 
@@ -107,14 +115,28 @@ def why_it_ended(top: TopK) -> str:
         "budget": "the budget was spent",
         "confident": f"stopped by itself at epsilon={top.epsilon}, delta={top.delta}",
         "time": "the time was up",
-        "rule": f"{top.rule} was met",
+        "rule": f"{'a stopping rule' if top.rule is None else printable(top.rule)} was met",
         "finished": "the algorithm had nothing more to ask",
-        "interrupted": "the race is not over",
+        "interrupted": NOT_OVER,
     }[top.stopped]
+
+
+def how_it_ended(race: Race) -> str:
+    """Return why a race ended, or that it is not over, in a few words.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> how_it_ended(topshap.Race(n_players=8, k=3))
+    'the race is not over'
+    """
+    return why_it_ended(race.result()) if race.done else NOT_OVER
 
 
 def describe_tie(top: TopK) -> str:
     """Return which players tie at the border, in words; empty if there are none.
+
+    If the 95% intervals of their differences are narrow, the words give the half-width: any choice is right up to it.
 
     Examples
     --------
@@ -132,7 +154,18 @@ def describe_tie(top: TopK) -> str:
     else:
         *others, last = (shorten(name_of(top, i)) for i in sorted(tied.tolist()))
         who = f"{'players ' if top.player_names is None else ''}{', '.join(others)} and {last}"
-    return f"{who} tie at the border" if top.stopped == "exact" else f"the estimates of {who} tie at the border"
+    error, scale = _error_of_tie(top, tied), float(np.abs(top.estimates).max())
+    if top.stopped == "exact" or error <= ROUNDING * scale:
+        return f"{who} tie at the border"
+    width = two_sided_quantile(1.0 - LEVEL) * error
+    close = f", to within {width:.2g}" if width <= _CLOSE * scale else ""
+    return f"the estimates of {who} tie at the border{close}"
+
+
+def _error_of_tie(top: TopK, tied: Players) -> float:
+    """Return the largest standard error of a difference between the last player inside and those tied with it."""
+    errors = errors_of_difference(top.players[-1], top.estimates, top.std_errors, top.covariance, top.rank_by)
+    return float(errors[tied[tied != top.players[-1]]].max())
 
 
 def _sure(top: TopK) -> str:

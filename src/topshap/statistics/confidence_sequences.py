@@ -1,7 +1,7 @@
 """Confidence sequences: bounds that hold at all times together, and may be checked after every batch.
 
-A confidence interval holds at one time fixed in advance. Checking it repeatedly and stopping when it is narrow enough
-is wrong far more often than its level says. A confidence sequence holds at all times simultaneously.
+A confidence interval holds at one time that is fixed in advance. If it is checked repeatedly, and sampling stops when
+it is narrow enough, it is wrong far more often than its level. A confidence sequence holds at all times simultaneously.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ TIGHTEST_AT = 100.0
 def asymptotic_multiplier(samples: Values, level: float) -> Values:
     """Return the half-width of a lower confidence sequence for a mean, in standard errors, after each sample count.
 
-    The one-sided asymptotic confidence sequence of Robbins' normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy and
-    Ramdas 2024): with a = 2 level and rho2 = (-2 ln a + ln(1 - 2 ln a)) / 100,
+    It is the one-sided asymptotic confidence sequence of Robbins' normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy
+    and Ramdas 2024): with a = 2 level and rho2 = (-2 ln a + ln(1 - 2 ln a)) / 100,
 
         z(t)^2 = (1 + 1 / (t rho2)) ln((t rho2 + 1) / a^2).
 
@@ -60,11 +60,12 @@ def empirical_bernstein_bound(samples: Values, lows: Values, widths: Values, lev
         exp(sum of l_r (x_r - mu) - psi(l_r width_r) (x_r - p_r)^2 / width_r^2),  psi(l) = -ln(1 - l) - l,
 
     is a supermartingale (Fan, Grama and Liu 2015; Howard, Ramdas, McAuliffe and Sekhon 2021; Waudby-Smith and Ramdas
-    2024). With probability 1 - level it is therefore below 1 / level at all times, and mu is bounded from below by
+    2024). With probability 1 - level it is therefore below 1 / level at all times. After any number of samples, mu is
+    then bounded from below by
 
         (sum of l_r x_r - psi(l_r width_r) (x_r - p_r)^2 / width_r^2 - ln(1 / level)) / (sum of l_r).
 
-    after any number of samples. The largest of these bounds is returned, minus infinity without samples.
+    The largest of these bounds is returned, minus infinity without samples.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Allocation of the allowed error probability to pairs of players that all have to be in the right order.
 
 A set of players is wrong if one pair across its border is. A union bound gives each of the m pairs the level delta / m,
-as if all were equally likely to be wrong. Most are far apart, and the few next to the border decide. The tail of a pair
-is the level at which it would just pass, so levels in proportion to the tails let all pairs pass as soon as the tails
-add up to delta. A single close pair gets all of delta; m equally close pairs get delta / m each.
+as if all were equally likely to be wrong. But most pairs are far apart, and only the few next to the border matter. The
+tail of a pair is the level at which it would just pass. With levels in proportion to the tails, all pairs pass as soon
+as the tails add up to delta. A single close pair gets all of delta; m equally close pairs get delta / m each.
 
 The levels depend on the data, so this is not a union bound in the strict sense. Simulations in the normal model (see
 the tests) show that a wrong set passes most often if exactly two players tie, and then with probability delta, since

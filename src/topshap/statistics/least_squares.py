@@ -26,7 +26,7 @@ def efficient_least_squares(
     """Fit v(S) - v(empty) by a sum of coefficients of the members of S; return the coefficients and their covariance.
 
     The coefficients add up to `gain`. They are gain / n plus a vector u in the subspace of vectors that add up to zero;
-    where the coalitions do not determine u, it is the shortest solution, which prefers no player.
+    where the coalitions do not determine u, it is the shortest solution, which favours no player.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def efficient_least_squares(
     gain
         v(N) - v(empty).
     draws
-        The random draw that each row belongs to, -1 for rows that were not drawn at random. Draws are taken as
-        independent; their influence on the coefficients gives the covariance, nan if there are too few.
+        The random draw that each row belongs to, -1 for rows that were not drawn at random. Draws are assumed to be
+        independent. Their influence on the coefficients gives the covariance, which is nan if there are too few.
     """
     n = coalitions.shape[1]
     normal, moment = np.zeros((n, n)), np.zeros(n)
@@ -55,7 +55,7 @@ def efficient_least_squares(
     residuals = _residuals(coalitions, worths, weights, coefficients)
     largest = float(np.max(coefficients**2)) or gain**2
     if np.max(np.abs(residuals)) ** 2 <= RELATIVE_ZERO * largest:
-        # A perfect fit is not certainty: assume that one more draw would be off by the largest coefficient.
+        # A perfect fit is not certainty: assume that one more draw would have the largest coefficient as its error.
         residuals = np.sqrt((largest or np.nan) / (len(groups) + 1)) * _alternating(draws)
     random = np.flatnonzero(draws >= 0)[np.argsort(members, kind="stable")]
     first = np.concatenate([[0], np.cumsum(np.bincount(members))])  # the index of the first row of each draw

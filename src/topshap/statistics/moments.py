@@ -1,8 +1,8 @@
 """Running means and variances of players and of differences between players.
 
 Both classes use the update of Chan, Golub and LeVeque in float64, which is Welford's for a single sample: the sum of
-squares is taken around the running mean, so it never becomes negative and does not lose a small variance beside a large
-mean. Small rounds are dominated by the cost of numpy calls, so their code makes few of them.
+squares is taken around the running mean, so it never becomes negative, and a small variance is not lost beside a large
+mean. The cost of a small round is mostly that of numpy calls, so the code for these makes few of them.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class PairMoments:
         return together
 
     def add(self, samples: Matrix, players: Players | slice) -> None:
-        """Add rounds of samples, one column for each of `players`, every round against one coalition."""
+        """Add rounds of samples, one column for each of `players`; the samples of a round share one coalition."""
         rounds, sampled = samples.shape
         with_null = np.zeros((rounds, sampled + 1))
         with_null[:, :sampled] = samples

@@ -1,6 +1,6 @@
 """The orders that players can be ranked in: sort keys, border positions, pairwise probabilities and words.
 
-Everything that depends on `rank_by` is an entry of one table, so that a further order is added in one place.
+Everything that depends on `rank_by` is in one table, so that a new order is added in one place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RANK_BY: tuple[RankBy, ...] = get_args(RankBy)
 _NODES = 64
 """The number of quadrature nodes: accurate to three digits even where two sums are almost equal."""
 _CERTAIN = 40.0
-"""Standardised differences are cut to this many standard deviations."""
+"""Standardised differences are clipped to this many standard deviations."""
 
 
 def rank_key(values: Values, rank_by: RankBy) -> Values:
@@ -62,7 +62,7 @@ def border_lines(between: float, rank_by: RankBy) -> list[float]:
 def probability_before(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Matrix:
     """Return for all i and j the probability that player i is ranked before player j.
 
-    The values are taken as normally distributed around the estimates, and as independent where the covariance is None.
+    The values are assumed to be normally distributed around the estimates, and independent if the covariance is None.
     The probability is 1/2 on the diagonal, for equal estimates, and where the standard errors are unknown.
 
     Examples

@@ -1,80 +1,133 @@
 """Probabilities of membership in the top k when the true values are normal around the estimates.
 
 They are relative frequencies in draws from that distribution. The seed is fixed: equal results have equal
-probabilities.
+probabilities. Among many players, only those that may be on either side of the border are drawn.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
 
 DRAWS = 4096
+FEW = 512
+"""Up to this many players, all are drawn, and the root of their covariance is symmetric. It is triangular beyond."""
+_FAR = 7.0
+"""No draw is further from its mean than this many standard deviations, up to a probability of 3e-12."""
 _NUMBERS_PER_BLOCK = 2**21
 
 
-def probability_of_set(
+class TopKProbabilities(NamedTuple):
+    """The probability of a set of players to be the top k, and each player's probability to be one of them."""
+
+    of_set: float
+    of_player: Values
+
+
+def top_k_probabilities(
     players: Players, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
-) -> float:
-    """Return the probability that exactly `players` are the top k, nan where a standard error is unknown.
+) -> TopKProbabilities:
+    """Return the probability that exactly `players` are the top k, and each player's probability to be one of them.
+
+    All are nan where a standard error is unknown.
 
     Examples
     --------
-    >>> probability_of_set(np.array([0]), np.array([1.0, 0.0]), np.array([0.1, 0.1]), None)
-    1.0
+    >>> top_k_probabilities(np.array([0]), np.array([1.0, 0.0]), np.array([0.1, 0.1]), None)
+    TopKProbabilities(of_set=1.0, of_player=array([1., 0.]))
     """
     n, k = len(estimates), len(players)
     if k == n:
-        return 1.0
+        return TopKProbabilities(1.0, np.ones(n))
     if np.isnan(std_errors).any():
-        return float("nan")
-    rest = np.setdiff1d(np.arange(n), players)
-    right = sum(
-        int((keys[:, players].min(axis=1) > keys[:, rest].max(axis=1)).sum())
-        for keys in _draw(estimates, std_errors, covariance, rank_by)
-    )
-    return right / DRAWS
+        return TopKProbabilities(float("nan"), np.full(n, np.nan))
+    deviations = std_errors if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    inside, outside = _decided(rank_key(estimates, rank_by), deviations, k)
+    chosen = np.isin(np.arange(n), players)
+    possible = bool(chosen[inside].all() and not chosen[outside].any())
+    of_player = inside.astype(np.float64)
+    drawn = np.flatnonzero(~inside & ~outside)
+    places = k - int(inside.sum())
+    if places in (0, len(drawn)):
+        of_player[drawn] = float(places > 0)
+        return TopKProbabilities(float(possible), of_player)
+    mine, others = np.flatnonzero(chosen[drawn]), np.flatnonzero(~chosen[drawn])
+    right, times = 0, np.zeros(len(drawn))
+    shared = None if covariance is None else covariance[np.ix_(drawn, drawn)]
+    for keys in _draw(estimates[drawn], std_errors[drawn], shared, rank_by):
+        if possible:
+            right += int((keys[:, mine].min(axis=1) > keys[:, others].max(axis=1)).sum())
+        top = np.argpartition(-keys, places - 1, axis=1)[:, :places]
+        times += np.bincount(top.ravel(), minlength=len(drawn))
+    of_player[drawn] = times / DRAWS
+    return TopKProbabilities(right / DRAWS, of_player)
 
 
-def probability_in_top_k(
-    k: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
-) -> Values:
-    """Return each player's probability of being one of the top k, nan where a standard error is unknown."""
-    n = len(estimates)
-    if k == n:
-        return np.ones(n)
-    if np.isnan(std_errors).any():
-        return np.full(n, np.nan)
-    times = np.zeros(n)
-    for keys in _draw(estimates, std_errors, covariance, rank_by):
-        top = np.argpartition(-keys, k - 1, axis=1)[:, :k]
-        times += np.bincount(top.ravel(), minlength=n)
-    return times / DRAWS
+def _decided(keys: Values, deviations: Values, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which players are inside the top k in every draw, and which are outside; none of a few players."""
+    n = len(keys)
+    if n <= FEW:
+        return np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    low, high = keys - _FAR * deviations, keys + _FAR * deviations
+    return low > np.partition(high, n - k - 1)[n - k - 1], high < np.partition(low, n - k)[n - k]
 
 
 def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Iterator[Matrix]:
-    """Yield DRAWS draws of the values that players are ranked by, in blocks of bounded size."""
+    """Yield DRAWS draws of the values that players are ranked by, in blocks of bounded size.
+
+    The covariance is overwritten.
+    """
     rng = np.random.default_rng(0)
     n = len(estimates)
-    root = np.diag(std_errors) if covariance is None and n <= 64 else _root(covariance)
+    errors_of = _errors(std_errors, covariance)
     block = max(1, _NUMBERS_PER_BLOCK // n)
     for start in range(0, DRAWS, block):
         normal = rng.standard_normal((min(block, DRAWS - start), n))
-        yield rank_key(estimates + (normal * std_errors if root is None else normal @ root), rank_by)
+        yield rank_key(estimates + errors_of(normal), rank_by)
 
 
-def _root(covariance: Matrix | None) -> Matrix | None:
+def _errors(std_errors: Values, covariance: Matrix | None) -> Callable[[Matrix], Matrix]:
+    """Return the function from rows of independent standard normal numbers to rows of errors."""
+    if covariance is not None and len(covariance) > FEW:
+        return _triangular(covariance)
+    if covariance is None and len(std_errors) > 64:
+        return lambda normal: normal * std_errors
+    root = np.diag(std_errors) if covariance is None else _root(covariance)
+    return lambda normal: normal @ root
+
+
+def _root(covariance: Matrix) -> Matrix:
     """Return a matrix R with R'R = covariance; negative eigenvalues of an estimated covariance are set to zero."""
-    if covariance is None:
-        return None
     values, vectors = np.linalg.eigh(covariance)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    root: Matrix = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return root
+
+
+def _triangular(covariance: Matrix) -> Callable[[Matrix], Matrix]:
+    """Return the function from normal numbers to errors by a pivoted Cholesky factor, which replaces the covariance.
+
+    It takes much less time than `_root`. A covariance may be singular: the factor then ends at its rank.
+    """
+    factor: Any
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(covariance.T, overwrite_a=1)
+    factor[rank:, rank:] = 0.0
+    place = np.argsort(pivots)
+
+    def errors_of(normal: Matrix) -> Matrix:
+        errors = scipy.linalg.blas.dtrmm(1.0, factor, normal.T, trans_a=1, overwrite_b=1).T
+        in_order: Matrix = errors[:, place]
+        return in_order
+
+    return errors_of

@@ -14,7 +14,7 @@ RELATIVE_ZERO = 1e-12
 
 
 def with_unseen_jump_floor(variances: Values, counts: Values, largest_square: float) -> Values:
-    """Replace variances that are practically zero by those that one more sample with an unseen jump would give.
+    """Replace variances that are practically zero by the variance if one more sample had a jump.
 
     Examples
     --------

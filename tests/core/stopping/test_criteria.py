@@ -266,7 +266,7 @@ def test_confidence_that_is_not_to_come_too_early():
 def test_one_race_keeps_one_promise():
     with pytest.raises(ParameterError, match="The 'stop' parameter of identify must be such that all confidence"):
         topshap.identify(SIMPLE_GAME, k=2, epsilon=0.1, stop=Confidence(0.2) & Budget(100))
-    with pytest.raises(ParameterError, match="all confidence of a race has the same epsilon"):
+    with pytest.raises(ParameterError, match="all confidence criteria of a race have the same epsilon"):
         topshap.identify(SIMPLE_GAME, k=2, stop=Confidence(0.2) | Confidence(0.2, guarantee="credible"))
     race = topshap.Race(12, k=2, epsilon=0.2, stop=Confidence(0.2) & Budget(100))
     assert race.budget is None

@@ -12,17 +12,17 @@ CELLS = st.one_of(st.none(), st.just(float("nan")), st.sampled_from(["a", "b", "
 
 
 @pytest.mark.parametrize("cell", [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT])
-def test_missing_values_of_any_library(cell):
+def test_missing_values_of_every_library_are_recognised(cell):
     assert is_missing(cell)
 
 
 @pytest.mark.parametrize("cell", [0, 0.0, "", False, "nan", (), np.inf])
-def test_what_is_not_missing(cell):
+def test_other_values_are_not_missing(cell):
     assert not is_missing(cell)
 
 
 @given(st.lists(CELLS, min_size=1))
-def test_codes_are_equal_just_for_equal_cells(cells):
+def test_codes_are_equal_exactly_for_equal_cells(cells):
     codes = codes_of(objects(cells))
     for cell, code in zip(cells, codes, strict=True):
         for other, other_code in zip(cells, codes, strict=True):

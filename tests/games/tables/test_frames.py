@@ -1,4 +1,4 @@
-"""FrameTable: labels, dtypes and single rows of frames are kept as the user has them."""
+"""FrameTable: it keeps the labels, dtypes and rows of frames."""
 
 import datetime as dt
 import decimal
@@ -75,7 +75,7 @@ def dtypes(frame):
 
 
 def lists(frame):
-    """The cells by column, with None for all that is missing."""
+    """Return the cells by column, with None for missing values."""
     if isinstance(frame, pa.Table):
         return [column.to_pylist() for column in frame.columns]
     cells = [
@@ -101,7 +101,7 @@ def test_a_model_gets_the_users_columns_and_dtypes(frame, imputer):
     assert [column[:1] for column in lists(seen[0])] == [column[1:2] for column in lists(frame)]  # x itself
 
 
-def test_cells_are_kept_when_they_are_mixed(frame):
+def test_combining_rows_keeps_their_cells(frame):
     table = as_table("X", frame)
     row_of = np.tile(np.array([3, 0, 2, 1, 1])[:, None], (1, frame.shape[1]))
     expected = [[column[i] for i in (3, 0, 2, 1, 1)] for column in lists(frame)]
@@ -109,7 +109,7 @@ def test_cells_are_kept_when_they_are_mixed(frame):
     assert lists(table.rows(np.array([3, 0, 2, 1, 1])).data) == expected
 
 
-def test_a_row_in_any_form_is_the_same_row(frame):
+def test_a_row_may_have_any_form(frame):
     table = as_table("X", frame)
     expected = [column[1:2] for column in lists(frame)]
     labels, cells = table.labels, [column[0] for column in expected]
@@ -141,7 +141,7 @@ def test_the_typical_row_has_means_and_most_frequent_values(frame):
     assert {name: first[name] for name in expected} == expected
 
 
-def test_a_column_without_values_is_typically_missing():
+def test_the_typical_value_of_an_empty_column_is_missing():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array([None, None], dtype="Int64"), "c": [np.nan] * 2})
     typical = as_table("X", frame).typical(set()).data
     assert typical.isna().to_numpy().tolist() == [[False, True, True]]
@@ -156,7 +156,7 @@ def test_missing_values_are_equal_to_each_other():
             assert codes[0] == codes[3] != codes[1] == codes[2]
 
 
-def test_whole_numbers_beyond_what_floats_hold_are_told_apart():
+def test_integers_too_large_for_floats_are_distinguished():
     for make in (pd.DataFrame, pl.DataFrame, pa.table):
         assert len(set(as_table("X", make({"a": [2**60, 2**60 + 1, 3]})).column_codes(0).tolist())) == 3
 
@@ -187,35 +187,43 @@ def test_a_pandas_frame_may_have_any_labels(labels):
         assert table.like(x).data.to_numpy().tolist() == [[2.0, "y", 2]]
     game = PredictionGame(lambda rows: rows.iloc[:, 0], frame.iloc[[1]], frame, feature_names=["p", "q", "r"])
     assert game.player_names == ("p", "q", "r")
-    assert frame.columns.equals(pd.Index(labels))  # the user's own frame is left alone
+    assert frame.columns.equals(pd.Index(labels))  # the user's frame is not modified
 
 
-def test_repeated_labels_in_another_order_are_ambiguous():
+def test_repeated_labels_in_another_order_are_refused():
     frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
-    with pytest.raises(ParameterError, match=r"same columns as the background. Got repeated labels in another order"):
+    with pytest.raises(
+        ParameterError, match=r"same columns as the background. Got repeated labels in a different order"
+    ):
         as_table("background", frame).like(frame.iloc[:, [2, 0, 1]])
 
 
 def test_repeated_labels_need_names():
     frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
-    with pytest.raises(ParameterError, match=r"'feature_names' parameter of PredictionGame must be given.* 'a' occurs"):
+    with pytest.raises(
+        ParameterError, match=r"'feature_names' parameter of PredictionGame must be given.* 'a' is repeated"
+    ):
         PredictionGame(lambda rows: rows.iloc[:, 0], frame, frame)
 
 
 @pytest.mark.parametrize(
     ("make", "x", "message"),
     [
-        (pandas_frame, {"kind": "z"}, r"known categories, and column 'kind' has \['w', 'v', 'u'\]. Got 'z'"),
-        (pandas_frame, {"rank": "top"}, r"known categories, and column 'rank' has \['lo', 'mid', 'hi'\]. Got 'top'"),
+        (pandas_frame, {"kind": "z"}, r"known categories; those of column 'kind' are \['w', 'v', 'u'\]. Got 'z'"),
+        (
+            pandas_frame,
+            {"rank": "top"},
+            r"known categories; those of column 'rank' are \['lo', 'mid', 'hi'\]. Got 'top'",
+        ),
         (pandas_frame, {"number": "high"}, "column 'number' has float64. Got 'high'"),
         (pandas_frame, {"maybe": "many"}, "column 'maybe' has Int64. Got 'many'"),
-        (polars_frame, {"kind": "z"}, r"known categories, and column 'kind' has \['w', 'v', 'u'\]. Got 'z'"),
+        (polars_frame, {"kind": "z"}, r"known categories; those of column 'kind' are \['w', 'v', 'u'\]. Got 'z'"),
         (polars_frame, {"number": "high"}, "column 'number' has Float64. Got 'high'"),
         (pyarrow_frame, {"number": "high"}, "column 'number' has double. Got 'high'"),
         (pyarrow_frame, {"whole": 2.5}, "column 'whole' has int64. Got 2.5"),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused(make, x, message):
+def test_a_row_that_does_not_match_the_table_is_refused(make, x, message):
     table = as_table("background", make())
     cells = dict(zip(table.labels, [column[0] for column in lists(table.data)], strict=True))
     assert table.like(cells).n_rows == 1
@@ -223,14 +231,14 @@ def test_a_row_that_does_not_fit_is_refused(make, x, message):
         table.like(cells | x)
 
 
-def test_a_category_that_no_row_has_is_known(frame):
+def test_a_row_may_have_a_category_that_no_other_row_has(frame):
     if not isinstance(frame, pa.Table):
         table = as_table("background", frame)
         cells = dict(zip(table.labels, [column[0] for column in lists(frame)], strict=True))
         assert lists(table.like(cells | {"kind": "w"}).data)[table.labels.index("kind")] == ["w"]
 
 
-def test_rows_of_another_library_are_taken():
+def test_rows_of_another_library_are_converted():
     background = pl.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
     for x in (
         pd.DataFrame({"b": ["y"], "a": [3]}),
@@ -240,7 +248,7 @@ def test_rows_of_another_library_are_taken():
         assert as_table("background", background).like(x).data.rows() == [(3.0, "y")]
 
 
-def test_arrow_tables_count_by_content_and_not_by_chunks():
+def test_the_fingerprint_of_an_arrow_table_depends_on_its_content_and_not_on_its_chunks():
     table = pyarrow_frame()
     mark = fingerprint_of("test", rows=table)
     assert mark == fingerprint_of("test", rows=pa.concat_tables([table[:1], table[1:]]))

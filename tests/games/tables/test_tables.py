@@ -1,4 +1,4 @@
-"""Tables: the same operations, whichever library holds the data."""
+"""Tables: the same operations for every library."""
 
 import pickle
 import subprocess
@@ -44,7 +44,7 @@ def kind(request):
 
 
 @pytest.mark.parametrize("imputer", ["mean-mode", "marginal", "conditional"])
-def test_the_same_game_for_any_kind_of_table(kind, imputer):
+def test_every_kind_of_table_gives_the_same_game(kind, imputer):
     seen = []
 
     def predict(rows):
@@ -63,7 +63,7 @@ def test_the_same_game_for_any_kind_of_table(kind, imputer):
     np.testing.assert_array_equal(values(copy.data), values(game._table.data))
 
 
-def test_the_same_total_correlation_for_any_kind_of_table(kind):
+def test_every_kind_of_table_gives_the_same_total_correlation(kind):
     coalitions = from_ids(np.arange(16), 4)
     for method in ("gaussian", "discrete"):
         game = UnsupervisedGame(MAKE[kind](NUMBERS), method=method, feature_names=NAMES)
@@ -72,7 +72,7 @@ def test_the_same_total_correlation_for_any_kind_of_table(kind):
 
 
 @given(st.data())
-def test_rows_columns_and_cells_are_taken_by_position(data):
+def test_rows_columns_and_cells_are_selected_by_position(data):
     kind = data.draw(st.sampled_from(sorted(MAKE)))
     table = as_table("X", MAKE[kind](NUMBERS))
     rows = np.array(data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=9)))
@@ -121,21 +121,21 @@ def test_names_may_be_given():
         (pa.table({"a": pa.array([], pa.float64())}), "at least one row and one column. Got a Table"),
     ],
 )
-def test_what_is_not_a_table_is_refused(data, message):
+def test_data_that_are_not_a_table_are_refused(data, message):
     with pytest.raises(ParameterError, match=f"The 'X' parameter must be .*{message.removeprefix('must be ')}"):
         as_table("X", data)
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array])
-def test_a_sparse_matrix_stays_sparse_where_it_may_be_one(make):
+def test_a_sparse_matrix_stays_sparse_where_it_is_allowed(make):
     table = as_table("X", make(np.eye(3)))
     assert isinstance(table, SparseTable)
     np.testing.assert_array_equal(table.rows(np.array([2])).columns(np.array([0, 2])).data.toarray(), [[0.0, 1.0]])
-    with pytest.raises(ParameterError, match="'X' parameter must be dense: use its toarray"):
+    with pytest.raises(ParameterError, match="'X' parameter must be a dense array: call its method toarray"):
         dense_table("X", make(np.eye(3)))
 
 
-def test_a_frame_without_narwhals_names_the_extra(monkeypatch):
+def test_the_error_about_missing_narwhals_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
     for name, library in (("pandas", "DataFrame of pandas"), ("polars", "DataFrame of polars"), ("pyarrow", "Table")):

@@ -1,4 +1,4 @@
-"""The command ``topshap-bench``: experiments, whose results can be resumed, and measurements that print a report."""
+"""The command ``topshap-bench``: resumable experiments, and measurements that print a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def build() -> typer.Typer:
     """Return the command with all its subcommands."""
     app = typer.Typer(
         name="topshap-bench",
-        help="Benchmarks of top-k Shapley identification: experiments that can be resumed, and measurements.",
+        help="Run benchmarks of top-k Shapley identification: resumable experiments and measurements.",
         no_args_is_help=True,
         add_completion=False,
     )
@@ -25,7 +25,7 @@ def build() -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command; errors about parameters and files are one line, with exit code 1."""
+    """Run the command; print errors as one line and exit with code 1."""
     sys.path.insert(0, str(Path.cwd()))  # for algorithms given as "module:Class"
     try:
         build()()

@@ -1,4 +1,4 @@
-"""Experiments: they write a results file, a report and figures into a folder, and can be resumed."""
+"""Resumable experiments that write a results file, a report and figures to a folder."""
 
 from __future__ import annotations
 
@@ -28,17 +28,15 @@ def race(
     runs: Annotated[
         int | None, typer.Option(min=1, help="Runs of every combination: by default 10, and 2 with --quick.")
     ] = None,
-    unseen: Annotated[
-        bool, typer.Option("--unseen", help="Leave out published tables that odd-gp was tuned on.")
-    ] = False,
+    unseen: Annotated[bool, typer.Option("--unseen", help="Skip published tables that odd-gp was tuned on.")] = False,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
     seed: Seed = 0,
 ) -> None:
-    """Race odd-gp against other algorithms at equal distinct evaluations.
+    """Race odd-gp against other algorithms with the same number of distinct evaluations.
 
-    By default it races against all algorithms of topshap, shap and shapiq. An algorithm of your own is a subclass of
+    By default it races against all algorithms of topshap, shap and shapiq. A custom algorithm is a subclass of
     topshap.algorithms.Algorithm in a module that can be imported from the current directory.
 
     For example: topshap-bench race --quick --games games --out results
@@ -60,7 +58,7 @@ def guarantee(
     rule: Annotated[
         list[str] | None, typer.Option(help="ALGORITHM:GUARANTEE, for example swap@k:exact; can be repeated.")
     ] = None,
-    promised: Annotated[bool, typer.Option("--promised", help="Only rules with a guarantee.")] = False,
+    promised: Annotated[bool, typer.Option("--promised", help="Run only rules with a guarantee.")] = False,
     runs: Annotated[
         int | None, typer.Option(min=1, help="Runs of each of 50 games: by default 20; 2 of 5 with --quick.")
     ] = None,
@@ -69,7 +67,7 @@ def guarantee(
     quick: Quick = False,
     seed: Seed = 0,
 ) -> None:
-    """Count how often races that stop by themselves are wrong, on real and on adversarial games.
+    """Count how often confident results are wrong, on real and adversarial games.
 
     The exit code is 1 if a rule with a guarantee fails significantly more often than allowed.
 
@@ -91,7 +89,7 @@ def guarantee(
 def paper(
     games: Games = None,
     parts: Annotated[
-        str, typer.Option(help="The parts, by their letters; f is Table 1, b all algorithms at k = 3.")
+        str, typer.Option(help="The letters of the parts; f is Table 1, b compares the main algorithms at k = 3.")
     ] = "abcdef",
     runs: Annotated[
         int | None,
@@ -102,7 +100,7 @@ def paper(
     quick: Quick = False,
     seed: Seed = 0,
 ) -> None:
-    """Reproduce the paper's figures and its Table 1, with the published figures next to the measured ones.
+    """Reproduce the figures and Table 1 of the paper, with the published numbers next to the measured ones.
 
     For example: topshap-bench paper --games games --parts bf --runs 1000 --out results
     """
@@ -118,16 +116,16 @@ def paper(
 
 def scale(
     algorithm: Algorithms = None,
-    runs: Annotated[int, typer.Option(min=1, help="The number of runs of which the fastest counts.")] = 3,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs; the fastest one counts.")] = 3,
     limit: Annotated[
-        float, typer.Option(min=0.0, help="Runs that are expected to take more seconds are skipped.")
+        float, typer.Option(min=0.0, help="Skip runs that are expected to take more seconds than this.")
     ] = 3.0,
     out: Out = OUT,
     quick: Quick = False,
 ) -> None:
     """Measure the time and memory per access of the algorithms as players and budgets grow.
 
-    Every measurement is written at once and not repeated.
+    Every measurement is saved immediately and is not repeated by later calls.
 
     For example: topshap-bench scale --quick --out results
     """
@@ -159,9 +157,9 @@ def _sources(
     unseen: bool = False,
     whole: tuple[str, ...] = (),
 ) -> list[Source]:
-    """Return the games of a folder, or games that are made here; if `quick`, a few of each family but those `whole`."""
+    """Return the games in a folder, or generated games; with `quick`, a few of each family that is not in `whole`."""
     if unseen and games is None:
-        raise ParameterError("--unseen refers to published tables: it needs --games.")
+        raise ParameterError("--unseen refers to published tables. Name their folder with --games.")
     if games is not None:
         sources = bench.from_folder(games, half="judge" if unseen else "all")
     else:

@@ -1,4 +1,4 @@
-"""Measurements: they print a report and keep nothing, apart from trained tables."""
+"""Measurements that print a report; only trained tables are saved."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ def fixed_budget(
     games: Folder,
     half: Half = "judge",
     budget: Budgets = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs for every k; at least 10 in the family 'global'.")] = 3,
+    runs: Annotated[
+        int, typer.Option(min=1, help="The number of runs for every k; at least 10 in the family 'global'.")
+    ] = 3,
     prototype: Annotated[
-        Path | None, typer.Option(help="A Python file with topk(game, n, budget, k, seed), a further rival.")
+        Path | None, typer.Option(help="A Python file that defines topk(game, n, budget, k, seed), as another rival.")
     ] = None,
     jobs: Jobs = 2,
 ) -> None:
-    """Print errors and calibration of odd-gp and three rivals for fixed budgets.
+    """Print the errors of odd-gp and three rivals for fixed budgets, and the calibration of odd-gp.
 
     For example: topshap-bench fixed-budget --games games --half judge --runs 20
     """
@@ -54,13 +56,13 @@ def fixed_confidence(
         list[float] | None, typer.Option(help="The allowed error as a fraction of v(N) - v(empty); can be repeated.")
     ] = None,
     delta: Delta = 0.01,
-    runs: Annotated[int, typer.Option(min=1, help="Runs for every game and algorithm.")] = 100,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every game and algorithm.")] = 100,
     single_games: Annotated[
         bool, typer.Option("--single-games", help="Print a line for every game of every family.")
     ] = False,
     jobs: Jobs = 2,
 ) -> None:
-    """Print the evaluations until confident, and how often the answer is wrong.
+    """Print the number of evaluations until confident, and how often the result is wrong.
 
     For example: topshap-bench fixed-confidence --games games --relative 0.01 --algorithm odd-gp@k --runs 20
     """
@@ -83,9 +85,9 @@ def reproduce(
     ] = None,
     jobs: Jobs = 2,
 ) -> None:
-    """Print published figures next to those measured here.
+    """Print published results next to measured ones.
 
-    The exit code is 1 if a figure differs for no known reason.
+    The exit code is 1 if a result differs for no known reason.
 
     For example: topshap-bench reproduce --games games --baselines baselines --part pac --runs 10
     """
@@ -105,9 +107,9 @@ def large_games(
         list[int] | None, typer.Option(min=2, help="Evaluations per player, 5 and 10 by default; can be repeated.")
     ] = None,
     kind: Annotated[list[str] | None, typer.Option(help="A kind of game, all by default; can be repeated.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Games of every kind.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of games of every kind.")] = 1,
 ) -> None:
-    """Print odd-gp next to least squares on games of many players.
+    """Compare odd-gp with least squares on games of many players.
 
     For example: topshap-bench large-games --players 500 --per-player 5 --kind sparse
     """
@@ -125,10 +127,10 @@ def large_confidence(
         float, typer.Option(help="The allowed error as a fraction of the range of the Shapley values.")
     ] = 0.05,
     delta: Delta = 0.05,
-    runs: Annotated[int, typer.Option(min=1, help="Runs for every game and algorithm.")] = 20,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every game and algorithm.")] = 20,
     jobs: Jobs = 2,
 ) -> None:
-    """Print the evaluations until confident in games of many players.
+    """Print the number of evaluations until confident in games of many players.
 
     For example: topshap-bench large-confidence --game trees-50 --algorithm odd-gp@k --algorithm cmcs@k --runs 10
     """
@@ -147,10 +149,10 @@ def tree_surrogates(
     model: Annotated[
         list[str] | None, typer.Option(help="sklearn, lightgbm or xgboost, sklearn by default; can be repeated.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs for every k.")] = 3,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every k.")] = 3,
     jobs: Jobs = 1,
 ) -> None:
-    """Print odd-gp next to boosted trees on games with high-order interactions.
+    """Compare odd-gp with boosted trees on games with high-order interactions.
 
     For example: topshap-bench tree-surrogates --games games --model sklearn --model lightgbm
     """
@@ -166,7 +168,7 @@ def engine(
     ] = None,
     algorithm: Annotated[str, typer.Option(hidden=True, help="The algorithm of the large run.")] = "cmcs",
 ) -> None:
-    """Print speed-up by workers, cost of the store and of known coalitions, memory of large games, effect of threads.
+    """Measure the speed-up by workers, the cost of stores and known coalitions, memory, and the effect of threads.
 
     For example: topshap-bench engine known store
     """
@@ -202,11 +204,11 @@ def selection(
         list[str] | None, typer.Option(help="breast-cancer or a dataset, five by default; can be repeated.")
     ] = None,
     folder: Datasets = None,
-    splits: Annotated[int, typer.Option(min=1, help="Splits of each dataset.")] = 10,
+    splits: Annotated[int, typer.Option(min=1, help="The number of splits of each dataset.")] = 10,
     k: Ks = None,
     jobs: Jobs = -1,
 ) -> None:
-    """Print TopKSelector next to SelectKBest and RFE on real data.
+    """Compare TopKSelector with SelectKBest and RFE on real data.
 
     For example: topshap-bench selection --data breast-cancer --splits 2 -k 3
     """
@@ -217,14 +219,15 @@ def selection(
 
 def overhead(
     old: Annotated[
-        Path | None, typer.Option(help="Another version's source tree, the folder that contains its package topshap.")
+        Path | None,
+        typer.Option(help="The source tree of another version: the folder that contains its package topshap."),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="The number of runs of which the fastest counts.")] = 7,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs; the fastest one counts.")] = 7,
     algorithm: Algorithms = None,
 ) -> None:
-    """Print the CPU time per access of every algorithm through identify, next to shap's KernelExplainer.
+    """Print the CPU time per access of every algorithm in identify, and that of shap's KernelExplainer.
 
-    With --old, another version is measured in turns with this one.
+    With --old, this version and another one are measured alternately.
 
     For example: topshap-bench overhead --runs 1 --algorithm cmcs
     """

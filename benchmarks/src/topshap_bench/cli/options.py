@@ -9,17 +9,21 @@ import typer
 
 Games: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="A folder with complete games FAMILY/*.npz or *.npz; by default the command makes its own."),
+    typer.Option(help="A folder with complete games FAMILY/*.npz or *.npz; by default games are generated."),
 ]
 Folder: TypeAlias = Annotated[Path, typer.Option("--games", help="A folder with complete games FAMILY/*.npz.")]
-Baselines: TypeAlias = Annotated[Path | None, typer.Option(help="A folder with published figures, pac_global.csv.")]
+Baselines: TypeAlias = Annotated[Path | None, typer.Option(help="A folder with the published results, pac_global.csv.")]
 Datasets: TypeAlias = Annotated[
-    Path | None, typer.Option("--folder", help="A folder with the datasets, in place of OpenML.")
+    Path | None, typer.Option("--folder", help="A folder with the datasets, instead of OpenML.")
 ]
-Out: TypeAlias = Annotated[Path, typer.Option(help="The output folder; results that are in it are not computed again.")]
+Out: TypeAlias = Annotated[Path, typer.Option(help="The output folder; results in it are not computed again.")]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="The number of processes; -1 for one per core.")]
-Quick: TypeAlias = Annotated[bool, typer.Option("--quick", help="Few games and few runs: minutes instead of hours.")]
-Seed: TypeAlias = Annotated[int, typer.Option(help="The same seed gives the same results, apart from the seconds.")]
+Quick: TypeAlias = Annotated[
+    bool, typer.Option("--quick", help="Use few games and few runs: minutes instead of hours.")
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option(help="The random seed. The same seed gives the same results, except for times.")
+]
 Algorithms: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--algorithm", help="An algorithm by name, or your own as module:Class; can be repeated."),
@@ -38,7 +42,7 @@ OUT = Path("topshap-bench")
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given, so that functions keep their defaults for the others.
+    """Return the options that were given, so that functions use their defaults for the others.
 
     Examples
     --------
@@ -49,6 +53,6 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def say_where(text: str, out: Path, *files: str) -> None:
-    """Print a report and the files of an experiment."""
+    """Print the report and the output files of an experiment."""
     typer.echo(text)
     typer.echo(f"\n{', '.join(files)} are in {out.resolve()}")

@@ -1,7 +1,7 @@
 """Three ablations of CMCS that pay for v(S) again for every player (Kolpaczki, Nielen and Hüllermeier 2025).
 
-Each player's extended marginal contribution takes two evaluations, v(S + i) and v(S - i). They differ in how much the
-anchors of the n players in a round have in common: everything, their size, or nothing.
+Each player's extended marginal contribution takes two evaluations, v(S + i) and v(S - i). The ablations differ in what
+the anchors of the n players in a round have in common: everything, their size, or nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _WithoutReuse(Algorithm[MeanStanding]):
-    """Rounds in which every player is sampled once, against an anchor of its own."""
+    """An algorithm whose rounds sample every player once, each against its own anchor."""
 
     extendable: ClassVar[bool] = True
 
@@ -34,7 +34,7 @@ class _WithoutReuse(Algorithm[MeanStanding]):
         return problem.mean_standing()
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Evaluate both ends of every player's contribution."""
+        """Evaluate the anchor of every player with the player and without it."""
         while True:
             rows = with_and_without(self.draw(problem), problem.tie_order)
             yield Round(rows, partial(add_marginals, standing, problem.tie_order))
@@ -48,7 +48,7 @@ def add_marginals(standing: MeanStanding, players: Players, values: Values) -> N
 
 
 class Independent(_WithoutReuse):
-    """Every player is sampled against an anchor of its own: plain Monte Carlo.
+    """Every player is sampled against its own anchor: plain Monte Carlo sampling.
 
     Overhead per evaluation: O(n log n).
 
@@ -68,7 +68,7 @@ class Independent(_WithoutReuse):
 
 
 class SameLength(_WithoutReuse):
-    """Every player is sampled against an anchor of its own; the anchors of a round have one size.
+    """Every player is sampled against its own anchor; the anchors of a round have the same size.
 
     Overhead per evaluation: O(n log n).
 
@@ -89,9 +89,9 @@ class SameLength(_WithoutReuse):
 
 
 class Identical(_WithoutReuse):
-    """Every player of a round is sampled against the same anchor, as in CMCS, but v(S) is paid for each of them.
+    """Every player of a round is sampled against the same anchor, as in CMCS, but v(S) is not reused.
 
-    When repeated coalitions are free (``counting="distinct"``) this costs what CMCS costs.
+    If repeated coalitions are free (``counting="distinct"``), it takes as many evaluations as CMCS.
 
     Overhead per evaluation: O(n).
 

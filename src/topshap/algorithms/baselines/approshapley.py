@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class ApproShapley(Algorithm[MeanStanding]):
-    """Players join one by one in a random order; each one's gain on joining is a sample of its Shapley value.
+    """Permutation sampling: players join in a random order, and the gain when a player joins is one of its samples.
 
-    The value before one player joins is the value after the one before it joined, so a permutation takes n - 1
+    The value before a player joins is the value after the previous player joined, so a permutation takes n - 1
     evaluations for n samples. The samples of one permutation add up to v(N) - v(empty).
 
     Overhead per evaluation: O(n).
@@ -39,12 +39,12 @@ class ApproShapley(Algorithm[MeanStanding]):
         return problem.mean_standing()
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Walk along one permutation after the other."""
+        """Evaluate one permutation after the other."""
         return permutation_rounds(problem, standing)
 
 
 def permutation_rounds(problem: Problem, standing: MeanStanding, count: int | None = None) -> Rounds:
-    """Walk along `count` permutations, or along one after the other without end."""
+    """Evaluate `count` permutations, or one after the other without end."""
     for done, uniform in enumerate(uniforms((problem.n,), problem.rng, count), start=1):
         order = uniform.argsort()
         yield Round(joining(order), partial(add_gains, problem, standing, order), next_is_independent=done != count)
@@ -56,7 +56,7 @@ def joining(order: Players) -> Coalitions:
 
 
 def add_gains(problem: Problem, standing: MeanStanding, order: Players, values: Values) -> None:
-    """Add the gains on joining in a prefix of the values of `joining(order)`."""
+    """Add the players' gains from the values of `joining(order)`, or from a prefix of them."""
     walk = np.empty(problem.n + 1)
     walk[0], walk[1 : len(values) + 1], walk[problem.n] = problem.empty, values, problem.grand
     gains = walk[1:] - walk[:-1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ArmAlgorithm(Algorithm[MeanStanding]):
-    """An algorithm whose samples are single pulls, independent of each other."""
+    """An algorithm whose samples are single, independent pulls."""
 
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
 
@@ -36,7 +36,7 @@ def pull_each(problem: Problem, standing: MeanStanding, players: Players) -> Rou
 
 
 def one_by_one(problem: Problem, standing: MeanStanding, choose: Callable[[], int]) -> Rounds:
-    """Sample the player that `choose` returns, one after the other without end."""
+    """Yield rounds without end, each of which samples the player that `choose` returns."""
     for uniform in uniforms((problem.n + 1,), problem.rng):
         player = choose()
         rows = np.empty((2, problem.n), dtype=np.bool_)
@@ -46,7 +46,7 @@ def one_by_one(problem: Problem, standing: MeanStanding, choose: Callable[[], in
 
 
 def without(player: int, uniform: Values) -> Coalition:
-    """Return the coalition that `draw_without` makes of these n + 1 numbers for one player, only faster."""
+    """Return the coalition that `draw_without` makes of these n + 1 numbers for one player, but faster."""
     order = uniform[1:]
     order[player] = 2.0
     size = int(uniform.item(0) * len(order))
@@ -54,6 +54,6 @@ def without(player: int, uniform: Values) -> Coalition:
 
 
 def add_pull(standing: MeanStanding, player: int, values: Values) -> None:
-    """Add the contribution of one player from the values with and without it, if both are there."""
+    """Add the contribution of one player from the values with and without it, if both are known."""
     if len(values) == 2:
         standing.add_few([values.item(0) - values.item(1)], [player])

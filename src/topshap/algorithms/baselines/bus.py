@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class BUS(ArmAlgorithm):
     """Border Uncertainty Sampling: sample the player that is close to the border and was sampled rarely.
 
-    Everyone is sampled once; then always the player with the smallest product of count and distance to the border, the
-    midpoint between the estimates of ranks k and k + 1.
+    Every player is sampled once. Then each round samples the player with the smallest product of count and distance to
+    the border, the midpoint between the estimates of ranks k and k + 1.
 
     Overhead per evaluation: O(n log n).
 
@@ -33,7 +33,7 @@ class BUS(ArmAlgorithm):
     extendable: ClassVar[bool] = True
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Sample everyone once, then whoever is most uncertain."""
+        """Sample every player once, then the player with the smallest product."""
         yield pull_each(problem, standing, problem.tie_order)
         yield from one_by_one(problem, standing, lambda: nearest_to_border(standing, problem.k))
 
@@ -46,5 +46,5 @@ def nearest_to_border(standing: MeanStanding, k: int) -> int:
     ranked, counts = standing.live_estimates[ranking], counts[ranking]
     border = (ranked.item(k - 1) + ranked.item(k)) / 2
     doubt = np.abs(ranked - border) * counts
-    # Of several players on the border itself the one that was sampled least, so that ties do not freeze the choice.
+    # Of several players on the border, take the one with the fewest samples: ties must not fix the choice.
     return ranking.item(np.lexsort((counts, doubt)).item(0))

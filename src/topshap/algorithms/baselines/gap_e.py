@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @front_door
 class GapE(ArmAlgorithm):
-    """A bandit that samples the player with the smallest gap to the other side of the border, minus a bonus for rarity.
+    """A bandit that samples players with a small gap to the other side of the border, or with few samples.
 
     The index of a player is -gap + sqrt(exploration * P / (H * count)), with P the pulls that the budget allows and
     H = sum of 1 / gap**2 the complexity of the problem. The original takes H from the true values; here it is estimated
-    from the data, and a gap counts as no smaller than its own standard error, so that a tie does not make it infinite.
+    from the data, and a gap is taken to be at least its standard error, so that a tie does not make H infinite.
 
     Overhead per evaluation: O(n log n).
 
@@ -45,7 +45,7 @@ class GapE(ArmAlgorithm):
         self.exploration = check_positive("exploration", exploration)
 
     def rounds(self, problem: Problem, standing: MeanStanding) -> Rounds:
-        """Sample everyone twice, so that there is a variance, then by the index."""
+        """Sample every player twice, which gives a variance, then the player with the highest index."""
         pulls = (problem.budget or 0) / 2
         yield pull_each(problem, standing, problem.tie_order)
         yield pull_each(problem, standing, problem.tie_order)
@@ -62,7 +62,7 @@ class GapE(ArmAlgorithm):
 
 
 def gaps_to_border(ranked: Values, k: int) -> Values:
-    """Return the distance of each estimate, given best first, to the nearest on the other side; zeros if k = n.
+    """Return the distance of each estimate, given best first, to the nearest one across the border; zeros if k = n.
 
     Examples
     --------

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class KernelSHAP(Algorithm[FittedStanding]):
-    """Weighted least squares on coalitions, smallest and largest sizes first.
+    """KernelSHAP: weighted least squares on coalitions, smallest and largest sizes first.
 
-    Sizes are completed from the outside in, s together with n - s, as long as the budget covers what the kernel gives
-    to them; the rest is spent on random coalitions of the remaining sizes, drawn in complement pairs. The estimates
+    Sizes are completed from the outside in, s together with n - s, as long as their share of the budget, by the kernel,
+    covers all their sets. The rest is spent on random coalitions of the other sizes, in complement pairs. The estimates
     minimise the kernel-weighted squared error of an additive game under the constraint that they add up to
     v(N) - v(empty). Their covariance is the sandwich estimate over the random draws, corrected for the degrees of
-    freedom; it is not known while there are no more draws than coefficients, or where nothing was drawn at random.
+    freedom; it is unknown while there are no more draws than coefficients, or if nothing was drawn at random.
 
     Overhead per evaluation: O(n**2 + n**3 / T) for T evaluations, for the normal equations and their solution.
 
@@ -102,7 +102,7 @@ def size_weights(n: int) -> Values:
 def complete_sizes(n: int, budget: int, weight: Values) -> tuple[int, int]:
     """Return the number of sizes that are enumerated completely, and the budget that is left after them.
 
-    A size is completed if the part of the remaining budget that the kernel gives to it covers all its sets.
+    A size is completed if its share of the remaining budget, by the kernel, covers all its sets.
     """
     complete, left = 0, budget
     share = weight.copy()
@@ -118,7 +118,7 @@ def complete_sizes(n: int, budget: int, weight: Values) -> tuple[int, int]:
 
 @dataclass
 class _Drawn:
-    """Distinct coalitions in the order they were first drawn, how often, and in which draw first."""
+    """Distinct coalitions in the order in which they were first drawn, their number of draws, and their first draw."""
 
     coalitions: list[Coalition] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
@@ -128,7 +128,7 @@ class _Drawn:
 def draw_pairs(n: int, left: int, complete: int, weight: Values, rng: np.random.Generator) -> _Drawn:
     """Draw coalitions of the sizes beyond `complete` with their complements until `left` distinct ones are found.
 
-    Halves, which are of the size of their complements, are drawn one by one, and therefore twice as often.
+    Coalitions of half the players are drawn without their complements, and therefore twice as often.
     """
     sizes = np.arange(complete + 1, n // 2 + 1)
     probability = weight[complete:] / np.where(2 * sizes < n, 2.0, 1.0)

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @front_door
 class SamplingSHAPAtK(ClosestPairAlgorithm):
-    """Permutation sampling that follows only the two players whose intervals overlap most across the border.
+    """Permutation sampling of only the two players whose intervals overlap most across the border.
 
-    As `CMCSAtK`, but a sample is a player's gain on joining in a random order. The two players of a round join in the
-    same order, which takes up to four evaluations.
+    It is `CMCSAtK`, except that a sample is the gain when a player joins in a random order. The two players of a round
+    share the order, and the round takes up to four evaluations.
 
     Overhead per evaluation: O(n).
 
     Parameters
     ----------
     warm_up
-        Permutations at the start along which everyone is sampled.
+        The number of permutations at the start, each with a sample of every player.
     delta
-        The level of the intervals in a race for a fixed budget. One that stops by itself uses its own delta.
+        The level of the intervals in a race for a fixed budget. A race with `epsilon` uses its own delta.
 
     Examples
     --------
@@ -55,12 +55,12 @@ class SamplingSHAPAtK(ClosestPairAlgorithm):
         return permutation_rounds(problem, standing)
 
     def draws(self, problem: Problem) -> Iterator[Values]:
-        """Yield the players' places in a random order, as numbers to be compared."""
+        """Yield random numbers, one per player, whose order is the order in which players join."""
         while True:
             yield problem.rng.random(problem.n)
 
     def compare(self, places: Values, i: int, j: int, standing: MeanStanding) -> Round:
-        """Return the round that evaluates, for each of the two players, those up to it and those before it."""
+        """Return the round that evaluates, for each of the two players, the players up to it and those before it."""
         rows = np.empty((4, len(places)), dtype=np.bool_)
         for row, player in ((0, i), (2, j)):
             rows[row : row + 2] = places < places[player]

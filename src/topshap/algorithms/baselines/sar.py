@@ -56,7 +56,7 @@ class SAR(Algorithm[SARStanding]):
         return SARStanding(problem.tie_order, problem.gain)
 
     def rounds(self, problem: Problem, standing: SARStanding) -> Rounds:
-        """Sample the undecided players equally, decide one at the end of each phase."""
+        """Sample the undecided players equally, and decide one at the end of each phase."""
         undecided = problem.tie_order
         places = problem.k
         for end in phase_ends(problem):
@@ -67,7 +67,7 @@ class SAR(Algorithm[SARStanding]):
                 standing.verdict[player] = 1.0 if accepted else -1.0
                 undecided = undecided[undecided != player]
                 places -= accepted
-        while True:  # the rest that is due to rounding
+        while True:  # spend the rest of the budget, which is due to rounding
             yield pull_each(problem, standing, undecided)
 
 

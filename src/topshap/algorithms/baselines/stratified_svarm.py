@@ -16,24 +16,22 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Values
 
 PAIRS_PER_ROUND, NUMBERS_PER_ROUND = 128, 2**21
-"""Pairs of complements that are drawn together, and the largest number of random numbers for them."""
+"""The number of complement pairs that are drawn together, and the largest number of random numbers for them."""
 
 
 class StrataStanding(Standing):
     """Means of coalition values with and without each player, by coalition size.
 
     Row l of `with_mean` is about v(S + i) and row l of `without_mean` about v(S), for S of size l without i. The
-    Shapley value is the mean over l of their difference. A stratum counts once both of its halves have been seen; one
-    that was never sampled is left out of the mean, not taken for zero.
+    Shapley value is the mean over l of their difference. The mean is taken over the strata that have values of both
+    kinds; the others are left out, not taken as zero.
     """
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.tie_order, rank_by=problem.rank_by)
         n = problem.n
         self._gain = problem.gain
-        self._centre = (
-            problem.empty + problem.grand
-        ) / 2  # values are summed around it, so that squares lose no digits
+        self._centre = (problem.empty + problem.grand) / 2  # subtracted from values, so that squares lose no digits
         self._sums = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
         self._counts = {True: np.zeros((n + 1, n)), False: np.zeros((n + 1, n))}
         self._size_moments = np.zeros((3, n + 1))
@@ -41,7 +39,7 @@ class StrataStanding(Standing):
         self.add(ends, np.array([problem.empty, problem.grand]))
 
     def add(self, coalitions: Coalitions, values: Values) -> None:
-        """Let every value update all players, those inside with it, those outside without it; or a prefix of values."""
+        """Add the values of the coalitions, or of a prefix of them, to the means of all players."""
         if len(values) == 0:
             return
         coalitions = coalitions[: len(values)]
@@ -56,7 +54,7 @@ class StrataStanding(Standing):
         self._size_moments[:, present] += np.add.reduceat(powers, starts, axis=1)
 
     def _strata(self) -> tuple[Matrix, Matrix, Matrix]:
-        """Return each stratum's counts with and without the player, and the difference of the means, row by size."""
+        """Return counts with and without each player, and the difference of the means; one row per size."""
         n = self.n_players
         many_with, many_without = self._counts[True][1:], self._counts[False][:n]
         mean_with = self._sums[True][1:] / np.maximum(many_with, 1)
@@ -65,7 +63,7 @@ class StrataStanding(Standing):
 
     @property
     def estimates(self) -> Values:
-        """One estimated Shapley value per player; gain / n where no stratum has been seen from both sides."""
+        """One estimated Shapley value per player; gain / n where no stratum has values with and without the player."""
         many_with, many_without, difference = self._strata()
         seen = (many_with > 0) & (many_without > 0)
         strata = seen.sum(axis=0)
@@ -76,9 +74,9 @@ class StrataStanding(Standing):
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan while strata are missing.
 
-        The variance within a stratum is taken to be that of all values of its size: a little too large, and known even
-        where a stratum has been seen once. A size seen only once has the variance of the size where it is largest, and
-        values of one size that were all equal do not make it certain (see `MeanStanding`).
+        The variance within a stratum is estimated by that of all values of its size, which is slightly too large, but
+        known even if the stratum has a single value. A size with a single value gets the largest variance of all sizes.
+        Equal values of one size are not taken as certainty (see `MeanStanding`).
         """
         many_with, many_without, _ = self._strata()
         n, (count, total, squares) = self.n_players, self._size_moments
@@ -94,10 +92,10 @@ class StrataStanding(Standing):
 
 
 class StratifiedSVARM(Algorithm[StrataStanding]):
-    """Every evaluated coalition updates every player: no marginal contributions, only values by size.
+    """Stratified SVARM: every evaluated coalition updates every player, without marginal contributions.
 
     Coalitions are drawn in pairs with their complements, with a size uniform in 1..n-1. The value of S updates the mean
-    "with i, size s" of its members and the mean "without i, size s" of everybody else. Only the empty and the grand
+    "with i, size s" of its members and the mean "without i, size s" of all other players. Only the empty and the grand
     coalition are known beforehand.
 
     Overhead per evaluation: O(n), and O(n**2) whenever the standing is read.
@@ -118,7 +116,7 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
         return StrataStanding(problem)
 
     def rounds(self, problem: Problem, standing: StrataStanding) -> Rounds:
-        """Draw pairs of complements until the budget ends."""
+        """Draw complement pairs until the budget is spent."""
         pairs = max(1, min(PAIRS_PER_ROUND, NUMBERS_PER_ROUND // (2 * problem.n)))
         while True:
             coalitions = draw_complement_pairs(pairs, problem.n, problem.rng)

@@ -1,6 +1,6 @@
 """When a race ends: small criteria, composed with ``&`` and ``|``.
 
-A criterion is checked after every batch, a time limit also within large ones. It says whether it is `met`, and
+A criterion is checked after every batch, a time limit also within large batches. It decides whether it is `met`, and
 estimates its `completion` from 0 to 1, which drives the progress bar. ``a | b`` is met as soon as one is, and its
 completion is the larger one; ``a & b`` is met once both are, and its completion is the smaller one.
 

@@ -34,7 +34,7 @@ class Credible(ConfidenceRule):
     delta
         The allowed posterior probability of a larger error.
     min_samples
-        The number of samples of every player before the rule can be met, where the standing counts samples.
+        The number of samples that every player needs before the rule can be met, if the standing counts samples.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Rules by which a race stops by itself.
 
 A rule checks a standing. All rules ask whether a player outside the current top k may be ahead of one inside by more
-than epsilon. They differ in the assumptions of the answer, which is their `guarantee`.
+than epsilon. They differ in their assumptions, which the `guarantee` names.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class BoundedStanding(Protocol):
 @front_door
 @dataclass(frozen=True)
 class SeparatedBorder:
-    """Stop when the algorithm's own bounds put no other player ahead of the top k by more than epsilon.
+    """Stop when the algorithm's bounds show that no other player is ahead of the top k by more than epsilon.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ConfidenceRule:
     delta
         The allowed probability of a larger error.
     min_samples
-        The number of samples of every player before the rule can be met, where the standing counts samples.
+        The number of samples that every player needs before the rule can be met, if the standing counts samples.
     """
 
     epsilon: float
@@ -145,7 +145,7 @@ class OverlappingIntervals(ConfidenceRule):
     delta
         The allowed probability of a larger error.
     min_samples
-        The number of samples of every player before the rule can be met.
+        The number of samples that every player needs before the rule can be met.
 
     Examples
     --------

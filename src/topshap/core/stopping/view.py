@@ -22,7 +22,7 @@ class RaceView(Protocol):
 
     @property
     def evaluations(self) -> int:
-        """The number of distinct coalitions that have been paid for."""
+        """The number of evaluations; in a deterministic game the number of distinct coalitions."""
 
     @property
     def seconds(self) -> float:
@@ -34,7 +34,7 @@ class RaceView(Protocol):
 
     @property
     def rule_completion(self) -> float:
-        """The completed part of the evaluations that the race's rule takes, from 0 to 1."""
+        """The estimated fraction of the evaluations that the race's rule requires, from 0 to 1."""
 
     @property
     def exhausted(self) -> bool:

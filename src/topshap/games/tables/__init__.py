@@ -29,7 +29,7 @@ def as_table(name: str, data: Any) -> Table:
     Parameters
     ----------
     name
-        The parameter that holds the data, for messages.
+        The name of the parameter, for messages.
     data
         The data.
 
@@ -49,26 +49,26 @@ def as_table(name: str, data: Any) -> Table:
 
 
 def dense_table(name: str, data: Any) -> Table:
-    """Return an array or a data frame as a table, and refuse a sparse matrix."""
+    """Return an array or a data frame as a table; raise an error for a sparse matrix."""
     table = as_table(name, data)
     if isinstance(table, SparseTable):
-        refuse(name, got="a sparse matrix", must_be="dense: use its toarray()")
+        refuse(name, got="a sparse matrix", must_be="a dense array: call its method toarray()")
     return table
 
 
 def column_labels(table: Table, feature_names: Sequence[str] | None) -> list[Any]:
-    """Return the names of the columns: `feature_names` if given, else the table's labels."""
+    """Return the names of the columns: `feature_names` if given, otherwise the labels of the table."""
     return table.labels if feature_names is None else list(check_names(feature_names, len(table.labels)) or ())
 
 
 def _frame_table(data: Any) -> Table | None:
-    """Return a data frame as a table, None if `data` is not one."""
-    kind = type(data)  # the class is asked, since a lazy frame would have to compute its columns
+    """Return a data frame as a table, or None if `data` is not a data frame."""
+    kind = type(data)  # checked on the class, since a lazy frame would have to compute its columns
     if not (hasattr(kind, "columns") and hasattr(kind, "shape")):
         return None
     library = kind.__module__.partition(".")[0]
     narwhals = import_extra("narwhals.stable.v2", extra="frames", needed_by=f"a {kind.__name__} of {library}")
-    if not narwhals.dependencies.is_into_dataframe(data):  # a frame of another library, or one that is not in memory
+    if not narwhals.dependencies.is_into_dataframe(data):  # an unsupported library, or not in memory
         return None
     from topshap.games.tables.frames import FrameTable  # noqa: PLC0415 - needs the extra
 

@@ -1,4 +1,4 @@
-"""Numpy arrays and scipy sparse matrices as tables."""
+"""NumPy arrays and SciPy sparse matrices as tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ArrayTable(Table):
-    """A two-dimensional numpy array."""
+    """A two-dimensional NumPy array."""
 
     @property
     def labels(self) -> list[Any]:
@@ -62,7 +62,7 @@ class ArrayTable(Table):
 
 
 class SparseTable(ArrayTable):
-    """A scipy sparse matrix or array, of which only rows and columns are taken."""
+    """A SciPy sparse matrix or array, which supports only the selection of rows and columns."""
 
     def __init__(self, data: Any) -> None:
         super().__init__(data.tocsr())

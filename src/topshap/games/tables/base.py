@@ -1,6 +1,6 @@
-"""The operations that games need of a table.
+"""The interface of tables: the operations that games need.
 
-A table keeps its type: a model gets an object of the user's own library, with the user's columns and dtypes.
+A table keeps its type: a model gets an object of the user's library, with the user's columns and dtypes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Table(ABC):
-    """Rows and named columns; `data` is the user's object or one of the same type."""
+    """A table with rows and named columns; `data` is the user's object or one of the same type."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -27,7 +27,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def labels(self) -> list[Any]:
-        """The labels of the columns, or their positions where they have none."""
+        """The labels of the columns, or their positions if they have no labels."""
 
     @property
     def n_rows(self) -> int:
@@ -49,7 +49,7 @@ class Table(ABC):
 
     @abstractmethod
     def like(self, x: Any) -> Self:
-        """Return one row, given in any form, as a table with the columns and dtypes of this one."""
+        """Return one row, given in any form, as a table with the columns and dtypes of this table."""
 
     @abstractmethod
     def over(self, other: Self) -> Self:
@@ -61,11 +61,11 @@ class Table(ABC):
 
     @abstractmethod
     def column(self, j: int) -> NDArray[Any]:
-        """Return a column as floats with nan for missing values if it is numeric, else as objects."""
+        """Return a numeric column as floats, with nan for missing values, or any other column as objects."""
 
     @abstractmethod
     def column_codes(self, j: int) -> NDArray[np.int32]:
-        """Return an integer per cell of a column, equal for equal values; missing values are equal."""
+        """Return an integer for each cell of a column; equal values, and all missing values, have the same integer."""
 
     @abstractmethod
     def typical(self, categorical: set[int]) -> Self:

@@ -1,4 +1,4 @@
-"""The values of single columns: which are missing, equal or typical."""
+"""Functions of the values of one column: missing values, codes and typical values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def objects(values: list[Any]) -> NDArray[Any]:
 
 
 def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
-    """Return an integer per cell, equal for equal values; missing values are equal.
+    """Return an integer for each cell; equal values, and all missing values, have the same integer.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a column as numbers: numbers as they are, others by their rank among all values, nan for missing ones.
+    """Convert a column to numbers: numbers are unchanged, others become their rank, and missing values become nan.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def ordinal_codes(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def typical_of(values: NDArray[Any], *, whole: bool, frequent: bool) -> Any:
-    """Return the mean of a numeric column, rounded if `whole`; else the most frequent value, the least on ties.
+    """Return the mean of a numeric column, rounded if `whole`, or the most frequent value of any other column.
 
-    Missing values are ignored. A column without any other value has a missing one.
+    Ties go to the smallest value. Missing values are ignored, unless the column has no other values.
 
     Examples
     --------

@@ -27,10 +27,10 @@ _SAME_COLUMNS = "one row with the same columns as the background"
 
 
 class FrameTable(Table):
-    """A data frame of any library that narwhals supports and that holds its data in memory."""
+    """A data frame of any eager library that narwhals supports."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"data": self.data}  # without views of it
+        return {"data": self.data}  # without the cached views
 
     @property
     def labels(self) -> list[Any]:
@@ -65,7 +65,7 @@ class FrameTable(Table):
 
     def column_codes(self, j: int) -> NDArray[np.int32]:
         column = self._columns[j]
-        # Whole numbers are compared as objects, since large ones are rounded as floats.
+        # Integers are compared as objects, since floats would round large ones.
         return codes_of(native.values_of(column) if native.kind_of(column) == "f" else objects(column.to_list()))
 
     def typical(self, categorical: set[int]) -> Self:
@@ -88,17 +88,17 @@ class FrameTable(Table):
         column, label = self._columns[j], self.labels[j]
         categories = native.categories_of(column)
         if categories is not None and not is_missing(cell) and cell not in categories:
-            refuse("x", cell, must_be=f"made of known categories, and column {label!r} has {categories}")
+            refuse("x", cell, must_be=f"a row of known categories; those of column {label!r} are {categories}")
         try:
             return native.cast_cell(cell, column)
         except Exception as error:
             dtype = native.dtype_of(column)
-            complaint = f"must have values of the background's dtypes, and column {label!r} has {dtype}."
+            complaint = f"must match the dtypes of the background; column {label!r} has {dtype}."
             raise ParameterError.about("x", f"{complaint} Got {cell!r} instead.") from error
 
 
 def _transposed(array: NDArray[Any], block: int = 256) -> NDArray[Any]:
-    """Return a contiguous transpose, copied in blocks that fit into the cache: 4 times faster for 500,000 rows."""
+    """Return a contiguous transpose, copied in blocks that fit into the cache (4 times faster for 500,000 rows)."""
     result = np.empty(array.shape[::-1], dtype=array.dtype)
     for start in range(0, len(array), block):
         result[:, start : start + block] = array[start : start + block].T
@@ -121,18 +121,18 @@ def _cells(x: Any, labels: list[Any]) -> list[Any]:
     extra = [label for label in cell_of if label not in labels]
     if missing or extra:
         differences = [f"without {missing}"] * bool(missing) + [f"with {extra}"] * bool(extra)
-        refuse("x", got=f"one {' and '.join(differences)}", must_be=_SAME_COLUMNS)
+        refuse("x", got=f"a row {' and '.join(differences)}", must_be=_SAME_COLUMNS)
     if len(cell_of) < len(named):
-        refuse("x", got="repeated labels in another order", must_be=_SAME_COLUMNS)
+        refuse("x", got="repeated labels in a different order", must_be=_SAME_COLUMNS)
     return [cell_of[label] for label in labels]
 
 
 def _named_cells(x: Any) -> list[tuple[Any, Any]] | None:
-    """Return the labels and cells of one row that has labels, None if it has none."""
+    """Return the labels and cells of a row, or None if it has no labels."""
     if nw.dependencies.is_into_dataframe(x):
         table = FrameTable(nw.to_native(x, pass_through=True))
         if table.n_rows != 1:
-            refuse("x", got="another number of rows", must_be=_SAME_COLUMNS)
+            refuse("x", got=f"{table.n_rows} rows", must_be=_SAME_COLUMNS)
         return list(zip(table.labels, (column.to_list()[0] for column in table._columns), strict=True))  # noqa: SLF001
     if isinstance(x, Mapping) or nw.dependencies.is_pandas_like_series(x):
         return list(x.items())

@@ -1,13 +1,13 @@
 """Operations on data frames that narwhals does not have, one branch per library.
 
-- Its dtypes are common to all libraries and so do not hold everything: the categories of a pandas categorical, the
-  index type of an Arrow dictionary, the precision of a decimal, extension types. `cast_cell` and `categories_of` use
-  the library's own dtypes, as models are particular about them.
+- Its dtypes are common to all libraries and lack some details: the categories of a pandas categorical, the index type
+  of an Arrow dictionary, the precision of a decimal, extension types. `cast_cell` and `categories_of` use the library's
+  own dtypes, since models depend on them.
 - It requires unique column names that are strings; pandas does not. pandas frames are passed to it under the names
   "0", "1", ... and get their labels back from `with_labels_of`.
-- It gathers the index of a pandas column together with the values; `gather` saves that half of the work.
+- It gathers the index of a pandas column together with the values; `gather` avoids this, which halves the work.
 
-No library is imported here that the user has not imported.
+This module imports only libraries that the user has already imported.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def labels_of(data: Any) -> list[Any]:
 
 
 def with_plain_labels(data: Any) -> Any:
-    """Return a shallow copy of a pandas frame with the column names "0", "1", ...; other frames as they are."""
+    """Return a shallow copy of a pandas frame with the column names "0", "1", ..., or any other frame unchanged."""
     return data.set_axis([str(j) for j in range(data.shape[1])], axis=1) if _is_pandas_like(data) else data
 
 
 def with_labels_of(original: Any, data: Any, index: Players | None = None) -> Any:
-    """Return a pandas frame with the labels of the original's columns at `index`; other frames as they are."""
+    """Return a pandas frame with the labels of the original's columns at `index`, or any other frame unchanged."""
     if not _is_pandas_like(original):
         return data
     return data.set_axis(original.columns if index is None else original.columns[index], axis=1)
@@ -71,7 +71,7 @@ def _pandas_frame(like: Any, arrays: list[Any]) -> Any:
 
 
 def _in_one_piece(data: Any) -> Any:
-    """Return a frame with its rows in one chunk, which are gathered faster than several."""
+    """Return a frame with its rows in a single chunk, which makes gathering faster."""
     if nw.dependencies.is_pyarrow_table(data):
         return data.combine_chunks()
     return data.rechunk() if nw.dependencies.is_polars_dataframe(data) else data
@@ -92,7 +92,7 @@ def kind_of(column: nw.Series[Any]) -> str:
 
 
 def values_of(column: nw.Series[Any]) -> NDArray[Any]:
-    """Return a column as floats with nan for missing values if it is numeric, else as objects."""
+    """Return a numeric column as floats, with nan for missing values, or any other column as objects."""
     if kind_of(column) == "O":
         return objects(column.to_list())
     values = column.to_numpy()
@@ -108,7 +108,7 @@ def dtype_of(column: nw.Series[Any]) -> Any:
 
 
 def categories_of(column: nw.Series[Any]) -> list[Any] | None:
-    """Return the values that a column is restricted to by its dtype, None if there is no restriction."""
+    """Return the values that the dtype of a column allows, or None if there is no restriction."""
     if nw.dependencies.is_pandas_like_series(column.to_native()):
         categories = getattr(dtype_of(column), "categories", None)
         return None if categories is None else list(categories)
@@ -129,10 +129,10 @@ def cast_cell(cell: Any, column: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def _pyarrow_cell(cell: Any, dtype: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - imported by the user
+    import pyarrow as pa  # noqa: PLC0415 - already imported by the user
 
     try:
-        array = pa.array([cell]).cast(dtype)  # raises where a direct conversion would cut off digits
+        array = pa.array([cell]).cast(dtype)  # raises an error where a direct conversion would truncate digits
     except OverflowError:  # an integer above 2**63 - 1
         array = pa.array([cell], type=dtype)
     return pa.chunked_array([array])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import re
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -15,13 +18,17 @@ import numpy as np
 
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
-from topshap.show.report.content import content, facts, pairwise_table, race_note, what_it_means
+from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
 from topshap.show.wording import board_note, pairwise_note, question
 
 if TYPE_CHECKING:
     import os
 
     from topshap.core.result import TopK
+
+
+_ESCAPED = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""Characters that are escaped in JSON: those with a meaning in HTML, and control characters."""
 
 
 @front_door
@@ -43,7 +50,9 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     data = content(top, versions(), title=title, game=game)
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
+    style, script = styles() + _part("report.css") + pairwise_styles(), _part("report.js")
     page = Template(_part("report.html")).substitute(
+        policy=_policy(style, script),
         title=escape(title or question(top).capitalize()),
         headline=escape(top.headline),
         board=html_leaderboard(top),
@@ -55,9 +64,9 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         facts=terms,
         promise=escape(top.promise),
         meaning=meaning,
-        styles=styles() + _part("report.css"),
+        styles=style,
         data=_as_json(data),
-        script=_part("report.js"),
+        script=script,
     )
     return _clean(page)
 
@@ -71,16 +80,27 @@ def versions() -> dict[str, str]:
     return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
 
 
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy: nothing is loaded, and only this style sheet and this script are used."""
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    """Return the hash of an inline style sheet or script, as a content security policy states it."""
+    return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
+
+
 def _part(name: str) -> str:
     return files("topshap.show.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _as_json(data: object) -> str:
-    """Return JSON for a script element: no character in it can end the element or the line."""
+    """Return JSON for a script element; escape characters that could end the element or the line, or are invisible."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return _ESCAPED.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 
 
 def _clean(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
 from topshap.show.numbers import percent
@@ -33,11 +34,9 @@ PAIRED = 12
 
 
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
-    """Return the data as plain lists and numbers of six digits, with None for unknown numbers."""
+    """Return the data as plain lists and numbers with six significant digits; unknown numbers are None."""
     ranks = np.arange(min(top.n_players, LISTED))
-    players = (
-        top.ranking[ranks] if has_learned(top) else ranks
-    )  # in the order of the game as long as a ranking is arbitrary
+    players = top.ranking[ranks] if has_learned(top) else ranks  # an arbitrary ranking is not shown
     names, cut = _names(top, players)
     return {
         "format": "topshap.report",
@@ -58,7 +57,7 @@ def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str
 
 
 def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yield what was run, as terms and their descriptions."""
+    """Yield the settings and the cost of the run, as terms and descriptions."""
     if run["game"] is not None:
         yield "Game", run["game"]
     vary = "" if top.deterministic else "; values vary from call to call"
@@ -66,7 +65,7 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     if top.value_range is not None:
         yield "Range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
     yield "Task", question(top)
-    yield "Algorithm", top.algorithm
+    yield "Algorithm", printable(top.algorithm)
     yield "Seed", "not given as a number" if top.random_state is None else str(top.random_state)
     yield "Budget", "no limit" if top.budget is None else f"{top.budget:,} {_unit(top)}"
     yield "Spent", f"{top.evaluations:,} evaluations, {top.calls:,} calls"
@@ -74,7 +73,7 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Tolerance", f"epsilon = {top.epsilon:g}, delta = {top.delta:g}, guarantee: {top.guarantee}"
     yield "Why it stopped", why_it_ended(top)
     if top.rule is not None:
-        yield "Custom stopping rule", top.rule
+        yield "Custom stopping rule", printable(top.rule)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())
 
 
@@ -119,28 +118,38 @@ def pairwise_table(top: TopK) -> str:
     names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
     ahead = probability_ahead(top, players)
     head = "".join(
-        f'<th scope="col"{_border(rank, top)}><span><bdi>{name}</bdi></span></th>'
+        f'<th scope="col"{_class(_edge(rank, top))}><span><bdi>{name}</bdi></span></th>'
         for rank, name in zip(ranks, names, strict=True)
     )
     rows = [
-        f'<tr{_border(rank, top)}><th scope="row"><bdi>{name}</bdi></th>'
-        + "".join(_cell(float(p), rank == other, _border(other, top), top) for other, p in zip(ranks, row, strict=True))
+        f'<tr{_class(_edge(rank, top))}><th scope="row"><bdi>{name}</bdi></th>'
+        + "".join(_cell(float(p), rank == other, _edge(other, top), top) for other, p in zip(ranks, row, strict=True))
         + "</tr>"
         for rank, name, row in zip(ranks, names, ahead, strict=True)
     ]
     return f'<table class="pairs"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _cell(p: float, same: bool, border: str, top: TopK) -> str:
+def pairwise_styles() -> str:
+    """Return the style sheet with the shade of each probability, in percent."""
+    return "".join(f".pairs .p{p} {{ --p: {p / 100:g}; }}\n" for p in range(101))
+
+
+def _cell(p: float, same: bool, edge: str, top: TopK) -> str:
     if same:
-        return f'<td{border} style="--p:.5"></td>'
+        return f"<td{_class('p50', edge)}></td>"
     text = f"{100 * p:.0f}" if top.stopped == "exact" else escape(percent(p).removesuffix("%"))
-    dark = ' data-dark=""' if p > 0.7 else ""
-    return f'<td{border}{dark} style="--p:{p:.2f}">{text}</td>'
+    return f"<td{_class(f'p{100 * p:.0f}', 'dark' if p > 0.7 else '', edge)}>{text}</td>"
 
 
-def _border(rank: int, top: TopK) -> str:
-    return ' class="edge"' if rank == top.k - 1 < top.n_players - 1 else ""
+def _edge(rank: int, top: TopK) -> str:
+    """Return the class of the last row or column inside the top k; empty for all others."""
+    return "edge" if rank == top.k - 1 < top.n_players - 1 else ""
+
+
+def _class(*names: str) -> str:
+    """Return the attribute of an element with these classes; empty if there are none."""
+    return f' class="{" ".join(filter(None, names))}"' if any(names) else ""
 
 
 def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:

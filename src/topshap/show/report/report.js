@@ -102,7 +102,7 @@
     const margin = { left: 46, right: 18 + 8 * Math.max(...names.map((name) => name.length)), top: 10, bottom: 38 };
     const spent = race.evaluations;
     const [first, last] = [spent[0], spent.at(-1)];
-    const log = last > 4 * first;
+    const log = first > 0 && last > 4 * first;
     const [low, high] = race.limits;
     const along = log ? Math.log : (x) => x;
     const start = last > first ? along(first) : 0;
