@@ -10,20 +10,20 @@ ALL = from_ids(np.arange(2**N_PLAYERS), N_PLAYERS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_number_gives_the_same_game_and_another_another(kind):
+def test_a_game_is_determined_by_its_number(kind):
     first, again, other = (adversarial_game(kind, number)(ALL) for number in (3, 3, 4))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize(("kind", "part"), [("near-tie", 0.01), ("tie", 0.0)])
-def test_the_border_is_as_narrow_as_it_is_said_to_be(kind, part):
+def test_the_gap_at_the_border_is_the_stated_part_of_the_range(kind, part):
     """The player next to the border is lifted by a part of the range of before, which hardly changes it."""
     for number in range(5):
         phi = np.sort(adversarial_game(kind, number).shapley_values())[::-1]
         assert phi[K - 1] - phi[K] == pytest.approx(part * np.ptp(phi), rel=0.2, abs=1e-9)
 
 
-def test_the_spike_that_the_benchmarks_speak_of():
+def test_the_documented_heavy_tail_game_has_a_spike():
     values = np.sort(adversarial_game("heavy-tail", 35)(ALL))
     assert values[1] - values[0] > 15 * (values[-1] - values[1])

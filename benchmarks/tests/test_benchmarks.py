@@ -40,7 +40,7 @@ def test_where_a_rival_cannot_run_nothing_is_compared(games):
     assert line.split() == ["shap:permutation", "cannot", "run", "0"]
 
 
-def test_a_rival_that_is_better_is_a_loss():
+def test_a_comparison_is_a_win_a_tie_or_a_loss():
     good, bad = summary.Mean(0.1, 0.01), summary.Mean(0.2, 0.01)
     assert race.outcome_of(good, bad) == "win"
     assert race.outcome_of(bad, good) == "loss"
@@ -59,7 +59,7 @@ def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
     assert (tmp_path / "guarantee.png").exists()
 
 
-def test_a_broken_promise_is_said(games):
+def test_a_broken_guarantee_is_reported(games):
     rows = bench.run(
         bench.fixed_confidence_settings(
             games[:1], [("odd-gp@k", "asymptotic")], ks=[4], epsilon=0.01, unit="range", deltas=[0.05], runs=10
@@ -75,7 +75,7 @@ def test_a_broken_promise_is_said(games):
     assert guarantee.report(only_credible)[1]
 
 
-def test_the_paper_in_parts(games, tmp_path):
+def test_parts_of_the_paper_can_be_selected(games, tmp_path):
     found = paper.paper(games, tmp_path, parts="a", runs=1, budgets=[50, 100])
     assert [path.name for path in found.figures] == ["paper-a.png"]
     assert {row.algorithm for row in found.rows} == set(paper.STEPS)
@@ -113,14 +113,14 @@ def test_curves_are_means_over_games_for_every_run(games):
 SMALL = {"players": [10, 40], "budgets": [100, 200], "runs": 1}
 
 
-def test_growth_is_measured_next_to_what_is_claimed(tmp_path):
+def test_scale_measures_every_setting_and_writes_its_files(tmp_path):
     found = scaling.scale(tmp_path, algorithms=["cmcs", "kernelshap", "shapiq:permutation"], **SMALL)
     assert len(found.measured) == 3 * 4
     assert all(m.microseconds > 0 and m.megabytes > 0 and 0 < m.calls <= m.budget for m in found.measured)
     assert {path.name for path in tmp_path.iterdir()} == {"scale.csv", "scale.txt", "scale.png"}
 
 
-def test_what_was_measured_before_an_interruption_is_not_measured_again(tmp_path, monkeypatch):
+def test_measurements_before_an_interruption_are_not_repeated(tmp_path, monkeypatch):
     measure, left, ran = scaling.measure, iter(range(5)), []
 
     def stop_after_five(setting, *of):
@@ -140,7 +140,7 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again(tmp_path
     assert again.measured == first.measured
 
 
-def test_what_cannot_or_may_not_be_run_is_in_the_table_and_says_why(tmp_path):
+def test_settings_that_are_not_run_are_in_the_table_with_the_reason(tmp_path):
     names = ["cmcs", "odd-gp@k", "shap:permutation"]
     found = scaling.scale(tmp_path, algorithms=names, players=[10, 1000, 2000], budgets=[200], runs=1, limit=1e-9)
     outcomes = {(m.algorithm, m.n_players): m.outcome for m in found.measured if m.axis == "players"}
@@ -153,7 +153,7 @@ def test_what_cannot_or_may_not_be_run_is_in_the_table_and_says_why(tmp_path):
     assert scaling.why_not(("budget", "shap:permutation", 30, 4000, ""), [measured], limit=5.0) is None
 
 
-def test_what_would_take_too_much_memory_is_not_run():
+def test_settings_that_need_too_much_memory_are_not_run():
     smaller = [
         scaling.Measurement("players", "cmcs", n, 2000, "", "measured", 1, 1e-3, 1.0, n**2 / 1e4) for n in (100, 1000)
     ]

@@ -25,7 +25,7 @@ def bench(command, folder, *more):
     return result, {path.name for path in out.iterdir()}
 
 
-def test_race(folder, monkeypatch):
+def test_race_writes_its_files_and_exits_with_0(folder, monkeypatch):
     monkeypatch.setattr(race, "rivals", lambda: ["cmcs", "shapiq:svarm"])
     result, files = bench("race", folder)
     assert result.exit_code == 0
@@ -34,14 +34,14 @@ def test_race(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("broken", "code"), [(False, 0), (True, 1)])
-def test_guarantee(folder, monkeypatch, broken, code):
+def test_guarantee_exits_with_1_if_a_guarantee_is_broken(folder, monkeypatch, broken, code):
     monkeypatch.setattr(guarantee, "failed", lambda row: broken)
     result, files = bench("guarantee", folder, "--kind", "voting", "--rule", "odd-gp@k:asymptotic")
     assert result.exit_code == code
     assert files == {"guarantee.csv", "guarantee.txt", "guarantee.png"}
 
 
-def test_only_rules_that_promise_something(folder, monkeypatch):
+def test_promised_runs_only_rules_with_a_guarantee(folder, monkeypatch):
     monkeypatch.setattr(guarantee, "PROMISED", (("odd-gp@k", "asymptotic"),))
     result, _ = bench("guarantee", folder, "--kind", "voting", "--promised")
     assert result.exit_code == 0
@@ -49,14 +49,14 @@ def test_only_rules_that_promise_something(folder, monkeypatch):
     assert "credible" not in result.output
 
 
-def test_paper(folder):
+def test_paper_writes_its_figures_and_its_table(folder):
     result, files = bench("paper", folder)
     assert result.exit_code == 0
     assert {"paper.csv", "paper.txt", "paper-a.png", "paper-b.png", "paper-d.png", "paper-e-global.png"} == files
     assert "Table 1" in result.output
 
 
-def test_scale(tmp_path):
+def test_scale_writes_its_files(tmp_path):
     result = run("scale", "--quick", "--runs", 1, "--algorithm", "cmcs", "--out", tmp_path)
     assert result.exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"scale.csv", "scale.txt", "scale.png"}

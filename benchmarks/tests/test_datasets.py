@@ -31,7 +31,7 @@ def columns_of(name):
     return list(TABLES[name].columns)
 
 
-def test_those_of_scikit_learn_are_there_at_once():
+def test_datasets_of_scikit_learn_need_no_folder():
     assert set(NAMES) == {*FEATURES, "diabetes", "wine"}
     assert load_dataset("diabetes").X.shape == (442, 10)
     X, y, task = load_dataset("wine")
@@ -39,7 +39,7 @@ def test_those_of_scikit_learn_are_there_at_once():
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_folder_is_read(name, tmp_path, monkeypatch):
+def test_a_table_is_read_from_a_folder(name, tmp_path, monkeypatch):
     columns = columns_of(name)
     assert len(columns) == FEATURES[name]
     frame = pd.DataFrame(np.arange(3 * (len(columns) + 2)).reshape(3, -1), columns=["extra", TARGET[name], *columns])
@@ -64,7 +64,7 @@ OPENML = {
 
 
 @pytest.mark.parametrize("name", OPENML)
-def test_openml_is_asked_otherwise(name, monkeypatch):
+def test_without_a_folder_a_table_is_fetched_from_openml(name, monkeypatch):
     number, theirs = OPENML[name]
     theirs = theirs or list(TABLES[name].openml_columns) or columns_of(name)
 
@@ -82,7 +82,7 @@ def test_openml_is_asked_otherwise(name, monkeypatch):
         assert X["Pclass"].tolist() == ["pclass", "pclass"]
 
 
-def test_without_a_network_a_folder_is_asked_for(monkeypatch):
+def test_the_error_without_a_network_suggests_a_folder(monkeypatch):
     def fetch_openml(**_):
         raise URLError("Name or service not known")
 
@@ -92,7 +92,7 @@ def test_without_a_network_a_folder_is_asked_for(monkeypatch):
         load_dataset("adult")
 
 
-def test_what_is_not_there_is_said(tmp_path, monkeypatch):
+def test_missing_datasets_files_and_columns_are_named(tmp_path, monkeypatch):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     with pytest.raises(ParameterError, match=r"'name' parameter of load_dataset must be 'adult', .*Got 'iris'"):
         load_dataset("iris")

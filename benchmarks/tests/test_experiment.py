@@ -81,7 +81,7 @@ def test_a_cell_in_the_table_is_not_run_again(name, tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-def test_a_torn_last_line_is_run_again(tmp_path):
+def test_a_truncated_last_line_is_run_again(tmp_path):
     path = tmp_path / "table.csv"
     rows = bench.run(settings(runs=1), path)
     path.write_bytes(path.read_bytes()[:-30])
@@ -89,7 +89,7 @@ def test_a_torn_last_line_is_run_again(tmp_path):
     assert len(bench.read_results(path)) == len(rows)
 
 
-def test_an_interrupted_experiment_keeps_what_it_has(tmp_path, monkeypatch):
+def test_an_interrupted_experiment_keeps_its_finished_rows(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     monkeypatch.setattr(experiment, "CHUNK", 4)
     run_race, left = runs.run_race, iter(range(10))
@@ -106,7 +106,7 @@ def test_an_interrupted_experiment_keeps_what_it_has(tmp_path, monkeypatch):
     assert [row.setting for row in bench.read_results(path)] == kept
 
 
-def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
+def test_another_game_of_the_same_name_is_run_again(tmp_path, random_game):
     folder = tmp_path / "games" / "family"
     folder.mkdir(parents=True)
     found = []
@@ -121,13 +121,13 @@ def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
     assert found[0].mean_squared_error != found[1].mean_squared_error
 
 
-def test_a_file_that_is_no_table_is_refused(tmp_path):
+def test_a_file_that_is_not_a_table_is_refused(tmp_path):
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ParameterError, match="a results file with the columns"):
         bench.run(settings(), tmp_path / "other.csv")
 
 
-def test_an_algorithm_that_cannot_run_with_the_budget_says_so():
+def test_an_algorithm_that_cannot_run_with_the_budget_is_recorded_as_refused():
     (row,) = bench.run(
         bench.fixed_budget_settings([bench.Source("tie", "0")], ["shap:permutation"], ks=[3], budgets=[20], runs=1)
     )
@@ -137,7 +137,7 @@ def test_an_algorithm_that_cannot_run_with_the_budget_says_so():
 
 
 @pytest.mark.parametrize("counting", COUNTINGS)
-def test_a_race_read_on_its_way_says_what_a_race_with_the_smaller_budget_says(counting):
+def test_a_shared_race_gives_the_results_of_races_with_the_smaller_budgets(counting):
     source = bench.Source("near-tie", "0")  # 2**10 coalitions
     settings = {"ks": [3], "budgets": [400, 21, 100, 57], "runs": 2, "counting": counting}
     pairs = bench.fixed_budget_settings([source], TOGETHER, **settings)
@@ -162,14 +162,14 @@ def test_a_race_read_on_its_way_says_what_a_race_with_the_smaller_budget_says(co
         )
 
 
-def test_the_time_of_a_race_that_is_read_on_its_way_is_that_up_to_there():
+def test_the_times_of_a_shared_race_increase_with_the_budget():
     rows = bench.run(
         bench.fixed_budget_settings([bench.Source("tie", "0")], ["bus"], ks=[3], budgets=[50, 100, 400], runs=1)
     )
     assert rows[0].seconds <= rows[1].seconds <= rows[2].seconds
 
 
-def test_algorithms_that_know_their_budget_and_all_coalitions_have_races_of_their_own():
+def test_algorithms_that_plan_by_budget_and_budgets_of_all_coalitions_have_separate_races():
     source = bench.Source("tie", "0")
     everything = 2 ** source.open().game.n_players
     budgets = [50, 100, everything, everything + 1]

@@ -89,7 +89,7 @@ def test_a_name_that_is_not_an_algorithm_is_refused(name, message):
         contestant(name)
 
 
-def test_a_file_directly_in_the_folder_belongs_to_a_family_of_its_name(tmp_path):
+def test_a_file_directly_in_the_folder_belongs_to_a_family_named_after_the_folder(tmp_path):
     (tmp_path / "mine" / "deep").mkdir(parents=True)
     TableGame([0.0, 1.0]).save(tmp_path / "mine" / "a.npz")
     TableGame([0.0, 1.0]).save(tmp_path / "mine" / "deep" / "b.npz")

@@ -60,14 +60,14 @@ def test_games_that_were_tuned_on_can_be_left_out(tmp_path):
     assert [source.name for source in sources.from_folder(tmp_path, half="judge")] == ["2", "5"]
 
 
-def test_there_must_be_games_left(tmp_path):
+def test_a_half_without_games_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
     TableGame([0.0, 1.0]).save(tmp_path / "a" / "1.npz")
     with pytest.raises(ParameterError, match="at least two games of a family"):
         sources.from_folder(tmp_path, half="judge")
 
 
-def test_a_name_that_says_nothing_is_refused():
+def test_an_unknown_synthetic_game_is_refused():
     with pytest.raises(ParameterError, match="a synthetic game"):
         sources.Source("synthetic", "chess-12").open()
 

@@ -32,7 +32,7 @@ def expected_to_spend(algorithm, n, budget, counting):
 @every_algorithm
 @settings(max_examples=30)
 @given(data=st.data())
-def test_it_spends_the_budget_and_never_more(random_game, counted, algorithm, counting, data):
+def test_an_algorithm_spends_its_budget_and_no_more(random_game, counted, algorithm, counting, data):
     n = data.draw(st.integers(1, 12), label="n")
     k = data.draw(st.integers(1, n), label="k")
     budget, seed = data.draw(st.integers(2, 140), label="budget"), data.draw(st.integers(0, 99), label="seed")
@@ -58,7 +58,7 @@ def test_a_budget_may_end_anywhere_in_a_round(random_game, algorithm, counting):
 
 
 @every_algorithm
-def test_all_but_one_coalition_can_be_paid_for(random_game, counted, algorithm):
+def test_a_budget_of_all_but_one_coalition_is_spent(random_game, counted, algorithm):
     game = counted(random_game(8))
     top = topshap.identify(game, k=3, budget=255, algorithm=algorithm, random_state=0)
     assert (top.evaluations, top.stopped) == (255, "budget")
@@ -67,7 +67,7 @@ def test_all_but_one_coalition_can_be_paid_for(random_game, counted, algorithm):
 
 @either_counting
 @every_algorithm
-def test_it_says_that_the_budget_is_spent_only_if_it_is(random_game, algorithm, counting):
+def test_stopped_is_budget_only_if_the_budget_is_spent(random_game, algorithm, counting):
     for n, budget in ((1, 2), (1, 50), (2, 50), (4, 15), (4, 16), (4, 17), (4, 100)):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(random_game(n), k=1, random_state=0, **options)
@@ -80,7 +80,7 @@ def test_it_says_that_the_budget_is_spent_only_if_it_is(random_game, algorithm, 
 
 @either_counting
 @every_algorithm
-def test_with_the_two_ends_alone_everyone_gets_an_equal_share(random_game, algorithm, counting):
+def test_with_two_evaluations_all_estimates_are_equal(random_game, algorithm, counting):
     game = random_game(5)
     top = topshap.identify(game, k=2, budget=2, algorithm=algorithm, counting=counting, random_state=0)
     np.testing.assert_allclose(top.estimates, (top.grand - top.empty) / 5)
@@ -94,7 +94,7 @@ def test_with_the_two_ends_alone_everyone_gets_an_equal_share(random_game, algor
 
 @every_algorithm
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
-def test_it_is_exact_when_the_budget_covers_all_coalitions(random_game, counted, algorithm, n):
+def test_a_budget_of_all_coalitions_gives_an_exact_result(random_game, counted, algorithm, n):
     for budget in (2**n, 2**n + 1, 10 * 2**n):
         game = counted(random_game(n, seed=n))
         top = topshap.identify(game, k=(n + 1) // 2, budget=budget, algorithm=algorithm, random_state=0)
@@ -116,7 +116,7 @@ def test_a_race_that_stops_by_itself_is_exact_once_all_coalitions_are_known(rand
 
 @either_counting
 @every_algorithm
-def test_one_player_gets_everything(algorithm, counting):
+def test_a_single_player_has_the_whole_gain(algorithm, counting):
     for budget in (2, 3, 100):
         game = TableGame([3.0, 10.0])
         top = topshap.identify(game, k=1, budget=budget, algorithm=algorithm, counting=counting, random_state=0)
@@ -157,7 +157,7 @@ def test_more_budget_brings_the_estimates_closer(smooth_game, algorithm, countin
 @either_counting
 @every_algorithm
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_everybody_may_be_asked_for(random_game, algorithm, counting, n):
+def test_k_may_be_the_number_of_players(random_game, algorithm, counting, n):
     for budget in (2, 3, n + 2, 40):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(random_game(n), k=n, random_state=0, **options)
@@ -169,7 +169,7 @@ def test_everybody_may_be_asked_for(random_game, algorithm, counting, n):
 @either_counting
 @every_algorithm
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e9])
-def test_in_a_constant_game_nobody_contributes(algorithm, counting, value):
+def test_all_estimates_of_a_constant_game_are_zero(algorithm, counting, value):
     for n, k, budget in ((2, 1, 3), (6, 2, 50), (6, 2, 63), (6, 6, 40)):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(lambda c: np.full(len(c), value), n, k=k, random_state=0, **options)
@@ -231,7 +231,7 @@ def all_equal_but_for_one_coalition(coalitions):
 
 @every_algorithm
 @pytest.mark.parametrize("budget", [60, 400])
-def test_samples_that_were_all_equal_are_not_certainty(algorithm, budget):
+def test_equal_samples_are_not_certain(algorithm, budget):
     options = {"k": 3, "budget": budget, "algorithm": algorithm, "counting": "calls"}
     runs = (topshap.identify(all_equal_but_for_one_coalition, 12, random_state=seed, **options) for seed in range(10))
     top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not met
@@ -263,7 +263,7 @@ RUNS = 400
     [(equal, 12), (symmetric, 5), (symmetric, 11), (symmetric, 17)],
     ids=["ties", "part of the first round", "part of a later round", "more rounds"],
 )
-def test_among_equal_players_nobody_is_preferred(algorithm, game, budget):
+def test_equal_players_are_selected_equally_often(algorithm, game, budget):
     options = {"k": 1, "budget": budget, "algorithm": algorithm, "counting": "calls"}
     found = [int(topshap.identify(game, 5, random_state=seed, **options).players[0]) for seed in range(RUNS)]
     times = np.bincount(found, minlength=5)
@@ -272,7 +272,7 @@ def test_among_equal_players_nobody_is_preferred(algorithm, game, budget):
 
 
 @every_algorithm
-def test_exact_ties_are_broken_for_nobody_in_particular(algorithm):
+def test_exact_ties_are_broken_at_random(algorithm):
     found = [
         topshap.identify(equal, 4, k=2, algorithm=algorithm, random_state=seed).players.tolist() for seed in range(RUNS)
     ]
@@ -314,7 +314,7 @@ def test_no_batch_is_larger_than_allowed(monkeypatch, counted, algorithm):
 
 
 @every_algorithm
-def test_its_name_and_its_object_mean_the_same(random_game, algorithm):
+def test_an_algorithm_gives_the_same_result_by_name_and_as_an_object(random_game, algorithm):
     game = random_game(6)
     by_name = topshap.identify(game, k=2, budget=50, algorithm=algorithm, random_state=0)
     by_object = topshap.identify(game, k=2, budget=50, algorithm=ALGORITHMS[algorithm](), random_state=0)
@@ -332,13 +332,13 @@ def test_an_algorithm_keeps_nothing_between_races(random_game, algorithm):
 
 
 @every_algorithm
-def test_it_is_shown_as_its_constructor(algorithm):
+def test_the_repr_of_an_algorithm_is_its_constructor(algorithm):
     shown = repr(make(algorithm))
     assert shown.startswith(ALGORITHMS[algorithm].__name__ + "(")
     assert eval(shown, vars(topshap.algorithms)).name == algorithm  # noqa: S307 - our own text
 
 
-def test_enumeration_estimates_without_errors_when_its_budget_does_not_suffice(random_game):
+def test_enumeration_with_too_small_a_budget_gives_estimates_without_standard_errors(random_game):
     top = topshap.identify(random_game(5), k=2, budget=20, algorithm=Enumeration(), random_state=0)
     assert (top.evaluations, top.stopped) == (20, "budget")
     assert top.estimates.sum() == pytest.approx(top.grand - top.empty)
@@ -396,7 +396,7 @@ def test_values_down_to_1e_150_give_the_same_answer_as_ordinary_ones(random_game
 
 
 @every_algorithm
-def test_values_whose_squares_are_not_floats_give_finite_estimates_and_no_false_certainty(random_game, algorithm):
+def test_values_whose_squares_underflow_give_finite_estimates_and_no_false_certainty(random_game, algorithm):
     options = {"k": 3, "budget": 200, "algorithm": algorithm, "random_state": 0}
     top = topshap.identify(random_game(9), **options)
     small = topshap.identify(scaled(random_game(9), -980), 9, **options)

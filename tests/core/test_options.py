@@ -22,7 +22,7 @@ def test_every_option_has_a_type_a_default_and_a_description():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_front_door_lists_the_options_with_their_defaults(door):
+def test_every_entry_point_lists_the_options_with_their_defaults(door):
     parameters = inspect.signature(door).parameters
     assert {name: parameters[name].default for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
     assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in OPTION_DEFAULTS)
@@ -55,7 +55,7 @@ def test_a_misspelt_option_is_refused_with_the_closest_one():
         ("random_state", "x"),
     ],
 )
-def test_a_wrong_value_names_the_option_and_the_front_door(option, wrong):
+def test_an_invalid_value_names_the_option_and_the_entry_point(option, wrong):
     assert {option} <= OPTION_DEFAULTS.keys()
     with pytest.raises(ParameterError, match=f"^The '{option}' parameter of identify must be "):
         topshap.identify(GAME, k=1, **{option: wrong})
@@ -78,7 +78,7 @@ def test_defaults_are_valid():
         ({"counting": "call"}, "calls"),
     ],
 )
-def test_a_misspelt_choice_is_answered_with_the_closest_one(wrong, meant):
+def test_a_misspelt_choice_is_refused_with_the_closest_one(wrong, meant):
     with pytest.raises(ParameterError, match=rf"instead\. Did you mean '{meant}'\?$"):
         topshap.Race(4, 2, **wrong)
 

@@ -129,7 +129,7 @@ def test_every_algorithm_is_still_there():
 
 
 @pytest.mark.parametrize("name", golden["cases"])
-def test_result_is_as_recorded(name, tmp_path, environment, same_arithmetic):
+def test_a_result_is_as_recorded(name, tmp_path, environment, same_arithmetic):
     if name.startswith(TRAINED) and environment["sklearn"] != golden["environment"]["sklearn"]:
         pytest.skip("recorded with another version of scikit-learn, whose models may differ")
     records = cases.CASES[name](cases.Setting(tmp_path, SELECT_OPTIONS))
@@ -137,7 +137,7 @@ def test_result_is_as_recorded(name, tmp_path, environment, same_arithmetic):
         assert_same(name, found, recorded, same_arithmetic=same_arithmetic)
 
 
-def test_command_in_a_process_of_its_own(tmp_path, same_arithmetic):
+def test_a_command_in_its_own_process_gives_the_recorded_result(tmp_path, same_arithmetic):
     name = "command/identify"
     shutil.copy(HERE / "games.py", tmp_path / "golden_games.py")
     command = [sys.executable, "-m", "topshap", *cases.COMMANDS["identify"].split(), "--json"]
@@ -148,13 +148,13 @@ def test_command_in_a_process_of_its_own(tmp_path, same_arithmetic):
 
 
 @pytest.mark.parametrize("name", golden["fingerprints"])
-def test_fingerprint_is_as_recorded(name):
+def test_a_fingerprint_is_as_recorded(name):
     """Stores that exist belong to games by their fingerprints."""
     assert cases.game_fingerprints()[name] == golden["fingerprints"][name]
 
 
 @pytest.mark.parametrize("name", golden["model fingerprints"])
-def test_fingerprint_with_models_is_as_recorded(name, environment):
+def test_a_fingerprint_with_models_is_as_recorded(name, environment):
     """Code of installed packages, topshap among them, counts by its module, its name and the package's version."""
     if environment != golden["environment"]:
         pytest.skip("recorded with other versions of packages, or on another machine")
@@ -184,13 +184,13 @@ class Counted(cases.games.Unanimity):  # type: ignore[name-defined]
         return super().__call__(coalitions)
 
 
-def test_old_store_answers_everything(old_store, same_arithmetic):
+def test_an_old_store_has_all_values_of_its_run(old_store, same_arithmetic):
     top = topshap.identify(Silent(), budget=cases.STORED_BUDGET, store=old_store, **cases.STORED)
     name = "store/paid"
     assert_same(name, cases.plain(top), golden["cases"][name][0], same_arithmetic=same_arithmetic)
 
 
-def test_larger_budget_pays_only_for_what_is_new(old_store, same_arithmetic):
+def test_a_larger_budget_evaluates_only_new_coalitions(old_store, same_arithmetic):
     game, name = Counted(), "store/larger"
     top = topshap.identify(game, budget=cases.LARGER_BUDGET, store=old_store, **cases.STORED)
     assert game.asked == cases.LARGER_BUDGET - cases.STORED_BUDGET
@@ -198,7 +198,7 @@ def test_larger_budget_pays_only_for_what_is_new(old_store, same_arithmetic):
     assert cases.kept_in(old_store) == cases.LARGER_BUDGET
 
 
-def test_old_store_says_what_it_holds(old_store):
+def test_the_info_of_an_old_store_is_as_recorded(old_store):
     with topshap.Store(old_store) as store:
         info = store.info()
     game = cases.games.Unanimity
@@ -207,7 +207,7 @@ def test_old_store_says_what_it_holds(old_store):
     assert info.identity.player_names == game.player_names
 
 
-def test_old_store_refuses_another_game(old_store):
+def test_an_old_store_refuses_another_game(old_store):
     with pytest.raises(topshap.StoreError, match="belongs to another game"):
         topshap.identify(cases.games.Squashed(), k=2, budget=20, store=topshap.Store(old_store, game="another"))
 
@@ -223,7 +223,7 @@ def as_plain(value):
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def test_saved_result_loads_with_all_fields(tmp_path):
+def test_a_saved_result_loads_with_all_fields(tmp_path):
     saved = json.loads((HERE / "result.json").read_text(encoding="utf-8"))
     top = topshap.load(HERE / "result.json")
     written = {name: value for name, value in saved.items() if name not in ("format", "version")}

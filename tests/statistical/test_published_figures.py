@@ -61,7 +61,7 @@ def test_sampling_near_the_border_stops_earlier(fewer, more):
 
 
 @pytest.mark.parametrize("algorithm", reproduce.PAC)
-def test_a_race_that_stops_by_itself_is_right_as_often_as_promised(algorithm):
+def test_a_race_that_stops_by_itself_is_right_with_probability_one_minus_delta(algorithm):
     right = np.mean([o.inc_exc_error <= EPSILON for o in outcomes(algorithm, 5, None)])
     assert right >= 1 - DELTA - 3 * np.sqrt(DELTA * (1 - DELTA) / RUNS[None])
 

@@ -75,7 +75,7 @@ def test_standard_errors_are_the_deviations_of_the_estimates(smooth_game, algori
 
 @pytest.mark.parametrize(("algorithm", "budget"), [("cmcs", 2 + 60 * 7), ("approshapley", 2 + 60 * 5)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_intervals_cover_the_exact_values_as_often_as_they_say(smooth_game, algorithm, budget, level):
+def test_intervals_have_their_nominal_coverage(smooth_game, algorithm, budget, level):
     """With 400 runs the coverage at 0.95 is known to 0.011 for each player; 60 samples cost about 0.01 more."""
     game = smooth_game(6, seed=1)
     intervals = np.array([top.interval(level) for top in runs_of(game, algorithm, budget, 400)])
@@ -99,7 +99,7 @@ def test_the_covariance_of_cmcs_gives_the_deviations_of_differences(smooth_game)
     assert np.abs(if_independent / observed - 1).max() > 0.3
 
 
-def test_the_errors_of_stratified_svarm_are_rather_too_large_than_too_small(smooth_game):
+def test_the_errors_of_stratified_svarm_are_not_much_too_small(smooth_game):
     """They take the variance within a stratum to be that of all values of its size."""
     tops = runs_of(smooth_game(6, seed=1), "stratified-svarm", 402, 400)
     claimed = np.sqrt(np.mean([top.std_errors**2 for top in tops], axis=0))

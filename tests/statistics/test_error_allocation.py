@@ -22,7 +22,7 @@ def test_the_levels_add_up_and_none_is_zero(tails, level):
     assert (levels > 0.0).all()
 
 
-def test_pairs_alike_share_alike():
+def test_equal_pairs_get_equal_levels():
     np.testing.assert_allclose(levels_by_tails(np.full((2, 3), 0.3), 0.06), 0.01)
     np.testing.assert_allclose(levels_by_tails(np.zeros((2, 3)), 0.06), 0.01)
 

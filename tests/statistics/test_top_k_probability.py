@@ -40,7 +40,7 @@ def test_the_probabilities_of_inclusion_add_up_to_k(n, seed, data):
     assert np.all((included >= 0) & (included <= 1))
 
 
-def test_players_who_look_the_same_are_included_alike():
+def test_equal_players_have_equal_inclusion_probabilities():
     included = probability_in_top_k(2, np.zeros(5), np.ones(5), None)
     np.testing.assert_allclose(included, 0.4, atol=FOUR_ERRORS)
 
@@ -59,7 +59,7 @@ def test_a_player_whose_error_is_not_known_leaves_everything_unknown():
     assert np.isnan(probability_in_top_k(1, estimates, errors, None)).all()
 
 
-def test_everybody_is_in_the_top_n_whatever_is_known():
+def test_all_players_are_in_the_top_n():
     estimates, errors = np.array([3.0, 2.0]), np.array([np.nan, 0.1])
     assert probability_of_set(np.array([0, 1]), estimates, errors, None) == 1.0
     assert probability_in_top_k(2, estimates, errors, None).tolist() == [1.0, 1.0]

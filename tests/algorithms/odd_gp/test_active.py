@@ -42,7 +42,7 @@ def test_one_size_is_enough_where_there_are_no_others(posterior):
     assert sorted(picked) == list(range(len(pairs_of_two)))
 
 
-def test_the_first_choice_reduces_the_trace_most(posterior):
+def test_the_first_selected_pair_reduces_the_trace_most(posterior):
     """Against the covariance after each candidate in turn."""
     candidates = from_ids(np.array([3, 5, 9, 21, 38, 67, 91]), N)
     x = 2.0 * candidates - 1.0

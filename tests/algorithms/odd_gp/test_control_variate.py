@@ -57,7 +57,7 @@ def bound_of_one(found, i, j, level, unseen_level):
     return found.border(np.array([i]), np.array([j])).lower_bounds(0.0, level, unseen_level)[0, 0]
 
 
-def test_bounds_of_differences_hold_as_often_as_they_say():
+def test_bounds_of_differences_fail_about_as_often_as_their_level():
     """Lower bounds at 5% over 40 games and 20 draws: wrong in at most 7% (they are meant to be cautious), and close."""
     rng = np.random.default_rng(2)
     wrong = []
@@ -71,14 +71,14 @@ def test_bounds_of_differences_hold_as_often_as_they_say():
     assert 0.005 < np.mean(wrong) < 0.07
 
 
-def test_everything_drawn_is_exact():
+def test_values_are_exact_once_all_pairs_are_drawn():
     g, exact = odd_game(3, 0.3)
     found = draw_and_correct(g, np.ones(len(g)), np.random.default_rng(0))
     assert found.estimates == pytest.approx(exact, abs=1e-9)
     assert found.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
 
 
-def test_values_add_up_and_the_covariance_belongs_to_the_variances():
+def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
     g, _ = odd_game(4, 0.3)
     rng = np.random.default_rng(0)
     found = draw_and_correct(g, chances_by_pair(rng), rng)
@@ -88,7 +88,7 @@ def test_values_add_up_and_the_covariance_belongs_to_the_variances():
     np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.variances, atol=1e-12)
 
 
-def test_pairs_beyond_those_learned_from_are_predicted():
+def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():
     g, exact = odd_game(5, 0.1)
     rng = np.random.default_rng(0)
     x = np.concatenate([np.ones((1, N)), 2.0 * all_pairs(N) - 1.0])
@@ -111,7 +111,7 @@ def test_a_perfect_fit_allows_for_one_more_residual():
     assert rough[1] == rough[5] == pytest.approx((2.0 + 8.0 * 1.5) / (2.0 + 8.0))
 
 
-def test_a_game_that_looks_additive_leaves_room_for_jumps_that_were_not_seen():
+def test_bounds_of_an_additive_game_allow_for_unseen_jumps():
     """The more pairs were drawn the less, and the more so the less likely it should be that any were missed."""
     rng = np.random.default_rng(0)
     x = x_of_all_pairs()

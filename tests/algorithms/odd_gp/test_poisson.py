@@ -9,7 +9,7 @@ from topshap.algorithms.odd_gp.strata import overall_weights
 
 
 @given(st.integers(0, 10_000))
-def test_a_block_has_the_expected_number_of_new_pairs_and_lowers_no_probability(seed):
+def test_a_block_has_the_expected_number_of_new_pairs(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 50, 12).astype(float)
     undrawn, before = np.floor(rng.random(12) * (counts + 1)), 0.9 * rng.random(12)
@@ -20,7 +20,7 @@ def test_a_block_has_the_expected_number_of_new_pairs_and_lowers_no_probability(
     assert (undrawn * probabilities).sum() == pytest.approx(min(expected, undrawn.sum()), rel=1e-6)
 
 
-def test_pairs_are_drawn_as_often_as_their_inclusion_probabilities_say():
+def test_pairs_are_drawn_with_their_inclusion_probabilities():
     """Two blocks over a game of 5 players, 4000 times: within 4.5 standard errors, and never twice."""
     runs, pairs = 4000, all_pairs(5)
     place = {key: row for row, key in enumerate(pair_keys(pairs))}

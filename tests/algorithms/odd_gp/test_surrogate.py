@@ -18,7 +18,7 @@ def rough_table(n, seed=0):
     return np.random.default_rng(seed).normal(size=2**n).cumsum()
 
 
-def test_all_pairs_make_it_exact():
+def test_the_surrogate_is_exact_with_all_pairs():
     table = rough_table(7)
     surrogate = OddSurrogate(np.random.default_rng(0))
     surrogate.learn(*all_pairs_of(table))
@@ -27,7 +27,7 @@ def test_all_pairs_make_it_exact():
     assert np.sqrt(np.abs(covariance)).max() < 1e-3 * np.abs(values).max()
 
 
-def test_pairs_beyond_the_limit_still_bring_it_closer():
+def test_pairs_beyond_the_limit_reduce_the_error():
     """With 40 of 511 pairs in the process, the others halve its error; over 10 games."""
     ratios = []
     for seed in range(10):
@@ -44,7 +44,7 @@ def test_pairs_beyond_the_limit_still_bring_it_closer():
     assert np.exp(np.mean(np.log(ratios))) < 0.5
 
 
-def test_a_model_that_is_surprised_says_so():
+def test_unexpected_values_widen_the_standard_errors():
     """A few pairs that are far off make leave-one-out residuals larger than expected, and the errors wider."""
     x, g, e = all_pairs_of(rough_table(9))
     x, g, e = x[:100], x[:100] @ np.arange(1.0, 10.0), e[:100]
@@ -55,7 +55,7 @@ def test_a_model_that_is_surprised_says_so():
     assert (after > 3 * before).all()
 
 
-def test_a_perfect_fit_is_not_certainty():
+def test_a_perfect_fit_is_not_certain():
     x, _g, e = all_pairs_of(rough_table(9))
     surrogate = OddSurrogate(np.random.default_rng(0))
     surrogate.learn(x[:40], x[:40] @ np.ones(9), e[:40])

@@ -27,7 +27,7 @@ def started(**options):
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_the_first_round_evaluates_no_value_twice_and_neither_end(deterministic):
+def test_the_first_round_evaluates_no_value_twice_and_not_the_empty_or_grand_coalition(deterministic):
     samples = Samples(problem(deterministic=deterministic))
     keys = samples.first_keys()
     assert len(set(keys)) == len(keys)
