@@ -1,4 +1,4 @@
-"""Random games with known answers, and a game that remembers what it was asked."""
+"""Random games with known Shapley values, and a game that records its coalitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topshap.games import TableGame
 
 
 class RecordedGame:
-    """A game that remembers every coalition it was asked for, in order."""
+    """A game that records the evaluated coalitions in order."""
 
     def __init__(self, game):
         self.game = game
@@ -43,5 +43,5 @@ def smooth_game():
 
 @pytest.fixture(scope="session")
 def counted():
-    """Return a function that wraps a game in one that remembers what it was asked."""
+    """Return a function that wraps a game in one that records the evaluated coalitions."""
     return RecordedGame

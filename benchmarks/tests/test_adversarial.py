@@ -18,7 +18,7 @@ def test_a_game_is_determined_by_its_number(kind):
 
 @pytest.mark.parametrize(("kind", "part"), [("near-tie", 0.01), ("tie", 0.0)])
 def test_the_gap_at_the_border_is_the_stated_part_of_the_range(kind, part):
-    """The player next to the border is lifted by a part of the range of before, which hardly changes it."""
+    """The player next to the border is raised by a part of the original range, which hardly changes the range."""
     for number in range(5):
         phi = np.sort(adversarial_game(kind, number).shapley_values())[::-1]
         assert phi[K - 1] - phi[K] == pytest.approx(part * np.ptp(phi), rel=0.2, abs=1e-9)

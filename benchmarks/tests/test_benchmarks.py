@@ -12,7 +12,7 @@ from topshap_bench import guarantee, paper, race, scaling, summary
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """A folder with a global game, by the name of one in the paper, and two local ones."""
+    """A folder with a global game that has the name of one in the paper, and two local games."""
     folder = tmp_path_factory.mktemp("games")
     for family, name, seed in (("global", "diabetes", 0), ("local-text", "a", 1), ("local-text", "b", 2)):
         (folder / family).mkdir(exist_ok=True)

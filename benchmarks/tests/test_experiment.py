@@ -26,7 +26,7 @@ def without_seconds(rows):
 
 
 def by_setting(rows):
-    """In an order of their own: a table has the budgets of a race next to each other."""
+    """Return the rows sorted by setting: in a file, the budgets of a shared race are adjacent."""
     return sorted(without_seconds(rows), key=lambda row: row.setting.key)
 
 
@@ -51,7 +51,7 @@ def test_a_result_does_not_depend_on_what_else_is_run(all_rows):
 
 
 def test_two_workers_give_the_same_rows_as_one(all_rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment, "CHUNK", 3)  # so that both have something to do
+    monkeypatch.setattr(experiment, "CHUNK", 3)  # so that both workers have a chunk
     own = ["odd-gp", "cmcs"]
     expected = [row for row in all_rows if row.algorithm in own]
     assert without_seconds(bench.run(settings(algorithms=own), tmp_path / "two.csv", n_jobs=2)) == expected

@@ -1,4 +1,4 @@
-"""shap and shapiq as algorithms: what they spend is counted right, and they leave no traces."""
+"""shap and shapiq as algorithms: their evaluations are counted, and the global random state does not change."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ NAMES = external.available()
 
 
 class Recorded(CountedGame):
-    """Remembers every access, in order."""
+    """Records every access in order."""
 
     def __init__(self, game):
         super().__init__(game)
@@ -37,7 +37,7 @@ def test_an_external_algorithm_is_counted_keeps_to_the_budget_and_is_repeatable(
 
 
 def check_counts(name, game, counted):
-    """Calls and distinct coalitions are those that were asked for, and none is evaluated twice."""
+    """Check the counts of calls and evaluations, and that no coalition is evaluated twice."""
     inner = counted(game)
     recorded = Recorded(inner)
     external.one_run(name, recorded, 60, 0)
@@ -49,7 +49,7 @@ def check_counts(name, game, counted):
 
 
 def check_budget(name, game):
-    """The budget is used and never exceeded; permutations come as a whole."""
+    """Check that the budget is used, up to one permutation, and not exceeded."""
     for counting in ("distinct", "calls"):
         answer = external.estimate(name, game, budget=60, seed=1, counting=counting)
         spent = answer.evaluations if counting == "distinct" else answer.calls

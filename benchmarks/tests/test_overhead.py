@@ -1,4 +1,4 @@
-"""The overhead per access: algorithms next to shap's KernelExplainer, and next to another version."""
+"""The overhead per access, compared with the KernelExplainer of shap and with another version."""
 
 from math import nan
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A researcher's own algorithm and games: the documented example runs as it is shown."""
+"""Custom algorithms and games: the documented example runs."""
 
 import re
 import shlex
@@ -63,7 +63,7 @@ def test_a_class_or_an_instance_can_be_named():
 
 @pytest.mark.usefixtures("own_module")
 @pytest.mark.parametrize("name", ["own_module:mine", "own_module:Mine"])
-def test_an_own_algorithm_has_the_answers_of_the_same_algorithm_by_name(name):
+def test_a_custom_algorithm_is_recorded_by_its_name(name):
     rows = [
         bench.run(bench.fixed_budget_settings([bench.Source("tie", "0")], [each], ks=[3], budgets=[60], runs=2))
         for each in (name, "cmcs")

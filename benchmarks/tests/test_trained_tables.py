@@ -1,4 +1,4 @@
-"""Tables that are trained here: what a file has is not trained again, and another game's file is refused."""
+"""Trained tables: known values are not trained again, and a file of another game is refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""CMCS, its ablations and permutation sampling: what is evaluated, and what is made of it."""
+"""CMCS, its ablations and permutation sampling: the coalitions they evaluate, and the estimates."""
 
 import itertools
 
@@ -15,7 +15,7 @@ N = 6
 
 
 def contribution(one, value, other, other_value):
-    """The player in which two coalitions differ, and what it contributes."""
+    """Return the player in which two coalitions differ, and its contribution."""
     (player,) = np.flatnonzero(one ^ other)
     return int(player), (value - other_value) if one[player] else (other_value - value)
 
@@ -29,7 +29,7 @@ def means(contributions, n=N):
 
 
 def around_anchors(rows, values):
-    """The contributions in rounds of an anchor followed by its neighbours, the last perhaps cut."""
+    """Return the contributions in rounds of an anchor and its neighbours, of which the last may be incomplete."""
     found = []
     for start in range(0, len(rows), N + 1):
         neighbours = range(start + 1, min(start + N + 1, len(rows)))
@@ -42,13 +42,13 @@ def in_pairs(rows, values):
 
 
 def along_walks(rows, values, empty, grand):
-    """The contributions along permutations of n - 1 coalitions each, the last perhaps cut."""
+    """Return the contributions along permutations of n - 1 coalitions each, of which the last may be incomplete."""
     found = []
-    nobody, everybody = np.zeros(N, dtype=bool), np.ones(N, dtype=bool)
+    empty_coalition, grand_coalition = np.zeros(N, dtype=bool), np.ones(N, dtype=bool)
     for start in range(0, len(rows), N - 1):
-        walk = [(nobody, empty), *zip(rows[start : start + N - 1], values[start : start + N - 1], strict=True)]
+        walk = [(empty_coalition, empty), *zip(rows[start : start + N - 1], values[start : start + N - 1], strict=True)]
         if len(walk) == N:
-            walk.append((everybody, grand))
+            walk.append((grand_coalition, grand))
         found += [contribution(*after, *before) for before, after in itertools.pairwise(walk)]
     return found
 

@@ -84,7 +84,7 @@ def test_both_players_of_a_round_join_in_the_same_permutation(play, random_game)
     for _ in range(10):
         with_i, without_i, with_j, without_j = played.batch
         assert (with_i & ~without_i).sum() == (with_j & ~without_j).sum() == 1
-        assert np.all(with_i <= without_j) or np.all(with_j <= without_i)  # the one joined before the other
+        assert np.all(with_i <= without_j) or np.all(with_j <= without_i)  # one player joined before the other
         played.answer()
 
 

@@ -1,4 +1,4 @@
-"""What is true of every algorithm: the budget, exactness, scale, ties, randomness, honesty about what is not known."""
+"""Properties of every algorithm: budget, exactness, scale, ties, randomness, uncertainty."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,11 @@ every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
 either_counting = pytest.mark.parametrize("counting", ["distinct", "calls"])
 
 PLANS_AHEAD = {"kernelshap", "odd-gp", "odd-gp@k", "swap@k"}
-"""Asks for distinct coalitions only, so that it has nothing left to ask once it knows them all."""
+"""Algorithms that ask for distinct coalitions only, and have nothing left to ask once all are known."""
 
 
 def expected_to_spend(algorithm, n, budget, counting):
-    """The whole budget, except where there is nothing left to pay for."""
+    """Return the whole budget, or the number of coalitions if there is nothing left to evaluate."""
     nothing_left = counting == "distinct" or n == 1 or algorithm in PLANS_AHEAD
     return min(budget, 2**n) if nothing_left else budget
 
@@ -140,7 +140,7 @@ def test_one_sample_each_is_enough_for_an_additive_game(algorithm, counting):
 
 @either_counting
 @every_algorithm
-def test_more_budget_brings_the_estimates_closer(smooth_game, algorithm, counting):
+def test_a_larger_budget_reduces_the_error(smooth_game, algorithm, counting):
     game = smooth_game(7, seed=1)
 
     def error(budget):
@@ -182,7 +182,7 @@ def test_all_estimates_of_a_constant_game_are_zero(algorithm, counting, value):
 @every_algorithm
 @pytest.mark.parametrize("power", [-30, 30])
 def test_the_unit_of_the_values_does_not_matter(random_game, algorithm, counting, power):
-    """Powers of two, about 1e-9 and 1e9, change no digit of a number: everything must scale to the bit."""
+    """Powers of two, about 1e-9 and 1e9, change no digit of a number: everything must scale exactly."""
     game, options = random_game(6), {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting}
     top = topshap.identify(game, random_state=0, **options)
     scaled = topshap.identify(lambda c: 2.0**power * game(c), 6, random_state=0, **options)
@@ -196,7 +196,7 @@ def test_the_unit_of_the_values_does_not_matter(random_game, algorithm, counting
 @every_algorithm
 @pytest.mark.parametrize("baseline", [2.0**30, -(2.0**30)])
 def test_a_large_common_baseline_does_not_matter(algorithm, counting, baseline):
-    """Whole numbers beside a baseline of about 1e9 are exact: contributions must come out the same to the bit."""
+    """Whole numbers beside a baseline of about 1e9 are exact: contributions must be exactly the same."""
     table = np.random.default_rng(0).integers(-50, 51, size=64).astype(float)
     options = {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting, "random_state": 0}
     top, lifted = (topshap.identify(TableGame(table + start), **options) for start in (0.0, baseline))
@@ -220,11 +220,11 @@ def test_large_small_and_lifted_values_give_finite_results(random_game, algorith
         assert 0 <= top.confidence <= 1 or np.isnan(top.confidence)
 
 
-# What is not known is not called certain.
+# Uncertainty.
 
 
 def all_equal_but_for_one_coalition(coalitions):
-    """Everybody adds 1 to any coalition, except that one coalition of six among 4096 is worth 20 more."""
+    """Every player adds 1 to any coalition, but one coalition of six players among 4096 has a value 20 higher."""
     rare = (coalitions == np.isin(np.arange(12), [0, 2, 4, 6, 8, 10])).all(axis=1)
     return coalitions.sum(axis=1) + 20.0 * rare
 
@@ -234,7 +234,7 @@ def all_equal_but_for_one_coalition(coalitions):
 def test_equal_samples_are_not_certain(algorithm, budget):
     options = {"k": 3, "budget": budget, "algorithm": algorithm, "counting": "calls"}
     runs = (topshap.identify(all_equal_but_for_one_coalition, 12, random_state=seed, **options) for seed in range(10))
-    top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not met
+    top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not evaluated
     unknown = np.isnan(top.std_errors)
     assert (unknown | (top.std_errors > 1e-4)).all()
     width = np.ptp(np.where(np.isfinite(top.interval()), top.interval(), [-1e9, 1e9]), axis=1)
@@ -246,7 +246,7 @@ def test_equal_samples_are_not_certain(algorithm, budget):
 
 
 def symmetric(coalitions):
-    """A game that only counts heads, not in proportion: everybody has the same value, samples vary."""
+    """A nonlinear function of the size: all players have the same Shapley value, but samples vary."""
     return np.array([0.0, 0.0, 0.0, 0.5, 2.0, 2.0])[coalitions.sum(axis=1)]
 
 
@@ -287,10 +287,10 @@ def test_exact_ties_are_broken_at_random(algorithm):
 @pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm"}))
 @pytest.mark.parametrize("rows", [5, 8, 47])
 def test_the_largest_batch_allowed_does_not_change_the_result(random_game, monkeypatch, algorithm, counting, rows):
-    """Parts of a round are cut, the samples are the same.
+    """Rounds are split, and the samples stay the same.
 
-    Left out are kernelshap and stratified-svarm, which draw sizes for as many coalitions as fit into a batch before
-    they draw the members, so that the order of the random numbers depends on that.
+    This excludes kernelshap and stratified-svarm, which draw sizes for as many coalitions as fit into a batch before
+    they draw the members, so that the order of the random numbers depends on the size of a batch.
     """
     game, options = random_game(9), {"k": 3, "budget": 250, "algorithm": algorithm, "counting": counting}
     whole = topshap.identify(game, random_state=0, **options)

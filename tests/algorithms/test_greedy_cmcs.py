@@ -1,4 +1,4 @@
-"""Greedy CMCS: which players are sampled next."""
+"""Greedy CMCS: the selection of the players to sample next."""
 
 import math
 
@@ -100,7 +100,7 @@ def test_players_near_the_border_are_sampled_more_than_those_far_from_it():
 
 
 def test_sampling_continues_in_additive_games():
-    """All samples are equal, so that without a floor every doubt would be 0 or undefined."""
+    """All samples are equal: without a floor, every probability of a wrong order would be 0 or undefined."""
     counts = counts_after(AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1]), 3, 700)
     assert counts[[1, 4]].min() > 60  # the third and the fourth
     assert counts.min() >= 30

@@ -1,4 +1,4 @@
-"""A batch whose values are told in parts costs the same, and has the same answer, as one that is told at once."""
+"""A batch that is told in parts has the same cost and the same values as one that is told at once."""
 
 import numpy as np
 import pytest

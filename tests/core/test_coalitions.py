@@ -1,4 +1,4 @@
-"""Coalitions as rows, keys and ids, and how they are drawn."""
+"""Coalitions as rows, keys and ids, and their random draws."""
 
 import itertools
 from itertools import islice

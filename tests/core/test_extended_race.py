@@ -1,4 +1,4 @@
-"""A race whose budget is raised is the race that had the larger budget from the start."""
+"""An extended race equals a race that had the larger budget from the start."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Names in fingerprints: the same wherever a function or class is moved, as existing stores contain them."""
+"""Names in fingerprints: they stay the same when a function or class moves, since existing stores contain them."""
 
 import importlib
 

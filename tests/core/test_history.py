@@ -1,4 +1,4 @@
-"""What is kept of the way a race went."""
+"""The history of a race."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What has been paid for, and what it took: against a ledger that goes through the accesses one by one."""
+"""The ledger, compared with one that goes through the accesses one by one."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def worth(ids):
 
 
 class OneByOne:
-    """The rules in their simplest form: one access after the other until one is too dear."""
+    """The rules in their simplest form: one access after the other, until one exceeds the budget."""
 
     def __init__(self, budget, counting):
         self.budget, self.counting = budget, counting

@@ -1,4 +1,4 @@
-"""Race: the order of ask and tell, what is asked, and what a race says about itself."""
+"""Race: the order of ask and tell, the coalitions of a batch, and the state of a race."""
 
 from contextlib import suppress
 
@@ -196,7 +196,7 @@ def test_without_a_budget_there_are_fifty_evaluations_a_player_or_all_coalitions
 
 
 class Stubborn(Algorithm):
-    """Yields the same round without end, and notes the values that it gets."""
+    """Yields the same round without end, and records how many values it gets."""
 
     name = "stubborn"
 
@@ -211,14 +211,14 @@ class Stubborn(Algorithm):
             yield Round(np.eye(problem.n, dtype=bool), lambda values: self.got.append(len(values)))
 
 
-def test_an_algorithm_gets_what_the_budget_allows_and_is_not_resumed_after_it(random_game):
+def test_an_algorithm_gets_the_values_within_the_budget_and_is_not_resumed(random_game):
     algorithm = Stubborn()
     top = finish(topshap.Race(5, 2, budget=4, algorithm=algorithm), random_game(5))
     assert (top.evaluations, top.stopped, algorithm.got) == (4, "budget", [2])
 
 
 class OneRound(Algorithm):
-    """An algorithm of one's own, which needs less than the budget."""
+    """A custom algorithm that needs less than the budget."""
 
     name = "one-round"
 
@@ -246,7 +246,7 @@ def test_a_result_records_the_options_of_its_race(random_game):
     assert top.grand == random_game(5).values[-1]
 
 
-# What a race hands out.
+# The arrays of a standing.
 
 
 @pytest.mark.parametrize("rank_by", ["value", "lowest"])

@@ -1,4 +1,4 @@
-"""TopK: what it says, how sure it claims to be, and that nobody can change it."""
+"""TopK: its fields, its confidence, its texts, and that it cannot be changed."""
 
 import dataclasses
 import math
@@ -273,7 +273,7 @@ def test_the_headline_says_why_the_race_stopped(stopped, words):
     )
 
 
-# What is promised.
+# Guarantees.
 
 CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": None, "evaluations": 1234}
 

@@ -1,4 +1,4 @@
-"""Rounds in batches: every round gets its own values, however they are read."""
+"""Rounds in batches: every round gets its own values, in batches of any size."""
 
 import itertools
 

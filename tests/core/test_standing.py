@@ -1,4 +1,4 @@
-"""The standing: estimates, what is not known about them, and the ranking they give."""
+"""The standing: estimates, their standard errors, and the ranking."""
 
 import numpy as np
 import pytest
@@ -65,12 +65,12 @@ def test_there_is_no_covariance_while_a_player_was_sampled_less_than_twice():
 
 
 def pair_variances(standing):
-    everyone = np.arange(standing.n_players)
-    return standing.differences(everyone, everyone)[2]
+    players = np.arange(standing.n_players)
+    return standing.differences(players, players)[2]
 
 
 def test_updated_errors_equal_recomputed_errors():
-    """Whether samples vary or were all equal, and whoever has the largest."""
+    """Samples of some players vary and those of others are equal; the largest sample changes."""
     rng = np.random.default_rng(0)
     samples = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0], size=(10, 5))
     standing = with_samples(samples)
@@ -147,11 +147,11 @@ def test_comparing_two_players_is_a_round_of_these_two():
     assert compared.pairs.mean[0, 2] == pytest.approx(in_rounds.pairs.mean[0, 2])
 
 
-@pytest.mark.parametrize("paid_for", [0, 1])
-def test_an_incomplete_comparison_counts_for_the_sampled_player(paid_for):
+@pytest.mark.parametrize("known", [0, 1])
+def test_an_incomplete_comparison_counts_for_the_sampled_player(known):
     standing = mean_standing(3)
-    standing.add_few([4.0, 1.0][:paid_for], (2, 0))
-    np.testing.assert_array_equal(standing.counts, [0, 0, paid_for])
+    standing.add_few([4.0, 1.0][:known], (2, 0))
+    np.testing.assert_array_equal(standing.counts, [0, 0, known])
     assert not standing.pairs.count.any()
 
 

@@ -19,7 +19,7 @@ TABLES = st.integers(1, 6).flatmap(lambda n: arrays(np.float64, 2**n, elements=N
 
 
 def by_permutations(table, n):
-    """The definition: the mean marginal contribution over all orders in which the players may come."""
+    """Return Shapley values by definition: the mean marginal contribution over all orders of the players."""
     phi = np.zeros(n)
     for order in itertools.permutations(range(n)):
         before = 0
@@ -30,7 +30,7 @@ def by_permutations(table, n):
 
 
 def swapped(table, i, j):
-    """The same game with the players i and j in each other's place."""
+    """Return the same game with players i and j swapped."""
     n = len(table).bit_length() - 1
     rows = from_ids(np.arange(2**n), n)
     rows[:, [i, j]] = rows[:, [j, i]]

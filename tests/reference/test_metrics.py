@@ -1,4 +1,4 @@
-"""Measures of a returned set, against brute force over all sets."""
+"""Metrics of a returned set, compared with brute force over all sets."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ def eligible_sets(values, k):
 
 
 @given(sets_with_ties())
-def test_binary_precision_says_whether_the_set_has_the_largest_sum(case):
+def test_binary_precision_is_1_exactly_if_the_set_has_the_largest_sum(case):
     values, players = case
     assert binary_precision(values, players) == float(tuple(players) in eligible_sets(values, len(players)))
 
@@ -47,10 +47,10 @@ def test_the_inclusion_exclusion_error_is_the_smallest_sufficient_tolerance(case
     border = min(values[list(eligible_sets(values, len(players))[0])])
     others = [i for i in range(len(values)) if i not in players]
 
-    def excused(e):
+    def within(e):
         return all(values[players] >= border - e) and all(values[others] <= border + e)
 
-    assert inclusion_exclusion_error(values, players) == next(e for e in range(7) if excused(e))
+    assert inclusion_exclusion_error(values, players) == next(e for e in range(7) if within(e))
 
 
 @given(sets_with_ties(), st.sampled_from([1e-9, 0.1, 1.0, 1e9]), st.integers(0, 2**32 - 1))

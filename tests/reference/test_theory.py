@@ -1,4 +1,4 @@
-"""The theory, against sums over all coalitions written out one by one and against sampling."""
+"""The theory, compared with explicit sums over all coalitions and with sampling."""
 
 import itertools
 import math
@@ -81,7 +81,7 @@ def test_a_player_does_not_differ_from_itself(n, seed):
 
 
 def test_a_small_difference_beside_a_large_variance_is_not_lost():
-    """Players 0 and 1 do the same with player 2, and differ by a constant."""
+    """Players 0 and 1 interact equally with player 2, and differ by a constant."""
     rows = from_ids(np.arange(8), 3).astype(float)
     table = 2.0**20 * (rows[:, 0] + rows[:, 1]) * rows[:, 2] + rows[:, 0]
     assert difference_variances(table)[0, 1] == 0.0

@@ -1,4 +1,4 @@
-"""Bounds that hold at all times together."""
+"""Bounds that hold at all times simultaneously."""
 
 import math
 
@@ -22,11 +22,11 @@ def test_the_multiplier_is_that_of_the_normal_mixture():
     rho2 = (-2 * math.log(a) + math.log(1 - 2 * math.log(a))) / 100
     squared = (1 + 1 / (n * rho2)) * math.log((n * rho2 + 1) / a**2)
     assert asymptotic_multiplier(np.array([n]), 0.001)[0] == pytest.approx(math.sqrt(squared))
-    assert norm.isf(0.001) < math.sqrt(squared)  # looking at all times has its price
+    assert norm.isf(0.001) < math.sqrt(squared)  # repeated looks need a larger multiplier
 
 
 def test_the_asymptotic_bound_holds_at_all_looks_simultaneously():
-    """1500 walks of 1000 steps; at level 0.1 at most 150 may ever be too high, a plain interval is in over 600."""
+    """1500 walks of 1000 steps; at level 0.1, at most 150 may ever exceed the bound; over 600 exceed a plain one."""
     steps = np.random.default_rng(0).normal(size=(1500, 1000))
     n = np.arange(1.0, 1001.0)
     z = np.cumsum(steps, axis=1) / np.sqrt(n)

@@ -1,4 +1,4 @@
-"""Least squares under the efficiency constraint, against Lagrange's equations written out."""
+"""Least squares under the efficiency constraint, compared with the equations of Lagrange."""
 
 import math
 
@@ -107,7 +107,7 @@ def test_many_rows_are_summed_in_blocks_to_the_same_result(monkeypatch):
 
 
 def test_the_covariance_is_the_sum_of_squared_influences_of_the_draws():
-    """The influence of a draw is what an infinitesimal change of its weight does to the coefficients."""
+    """The influence of a draw is the derivative of the coefficients by its relative weight."""
     coalitions, worths, weights, gain = random_problem(5, 20, 1)
     draws = np.append(np.arange(16) // 2, np.full(4, NOT_DRAWN))
     coefficients, covariance = fit(coalitions, worths, weights, gain, draws)

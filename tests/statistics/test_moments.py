@@ -1,4 +1,4 @@
-"""Running moments against numpy's on all samples at once."""
+"""Running moments, compared with those of all samples at once."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ N = 4
 
 @st.composite
 def rounds(draw):
-    """Rounds of samples: which players were sampled, and a few rows of numbers for them."""
+    """Rounds of samples: the sampled players, and a few rows of numbers for them."""
     blocks = []
     for _ in range(draw(st.integers(1, 5))):
         players = draw(st.one_of(st.just(range(N)), st.lists(st.integers(0, N - 1), unique=True, max_size=N)))

@@ -1,4 +1,4 @@
-"""What players are ranked by, and how likely one of two has the larger magnitude."""
+"""The values that players are ranked by, and the probability of a larger magnitude."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_the_probability_is_that_of_draws(seed):
 
 
 @given(SEEDS)
-def test_one_of_two_has_the_larger_magnitude_whatever_the_signs(seed):
+def test_probabilities_of_a_larger_magnitude_add_up_to_one_and_do_not_depend_on_signs(seed):
     estimates, covariance, rng = drawn(seed)
     found = probability_of_larger_magnitude(estimates, covariance)
     assert np.allclose(found + found.T, 1.0, atol=2e-3)

@@ -1,4 +1,4 @@
-"""Probabilities about the top k, against closed forms."""
+"""Probabilities of the top k, compared with closed forms."""
 
 import math
 
@@ -53,7 +53,7 @@ def test_a_set_is_never_more_likely_than_each_of_its_members():
     assert probability_of_set(players, estimates, errors, None) <= included[players].min() + FOUR_ERRORS
 
 
-def test_a_player_whose_error_is_not_known_leaves_everything_unknown():
+def test_an_unknown_standard_error_makes_all_probabilities_unknown():
     estimates, errors = np.array([3.0, 2.0, 1.0]), np.array([0.1, np.nan, 0.1])
     assert math.isnan(probability_of_set(np.array([0]), estimates, errors, None))
     assert np.isnan(probability_in_top_k(1, estimates, errors, None)).all()
@@ -71,7 +71,7 @@ def test_different_values_without_errors_are_certain():
     assert probability_in_top_k(2, estimates, errors, np.zeros((3, 3))).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_the_same_question_has_the_same_answer_whatever_the_global_random_state():
+def test_probabilities_do_not_depend_on_the_global_random_state():
     rng = np.random.default_rng(0)
     question = rng.normal(size=6), np.full(6, 0.5), None
     np.random.seed(1)

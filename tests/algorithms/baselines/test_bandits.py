@@ -1,4 +1,4 @@
-"""BUS, Gap-E and SAR: players as arms, a pull for two evaluations."""
+"""BUS, Gap-E and SAR: players are arms, and a pull takes two evaluations."""
 
 import numpy as np
 import pytest
@@ -31,12 +31,12 @@ def standing_with(counts, estimates):
 
 
 def close_game(n=8):
-    """Clear players above and below, and three around the border of the top 3; a little noise."""
+    """Return a game with three players around the border of the top 3, clear players on both sides, and some noise."""
     noise = 0.5 * np.random.default_rng(0).normal(size=2**n)
     return TableGame(from_ids(np.arange(2**n), n) @ [9.0, 8.0, 1.2, 1.0, 0.8, -6.0, -7.0, -8.0] + noise)
 
 
-# All three.
+# All three algorithms.
 
 
 @every_bandit
@@ -83,7 +83,7 @@ def test_players_near_the_border_are_sampled_more_than_those_far_from_it(algorit
 
 @every_bandit
 def test_no_player_tied_at_the_border_takes_all_pulls(algorithm):
-    """Nothing tells the zeros apart: no one of them may take all the pulls."""
+    """Nothing distinguishes the players with value 0."""
     game = AdditiveGame([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     counts = finished(game, 3, 202, algorithm).standing.counts
     if algorithm == "sar":
@@ -204,11 +204,11 @@ def test_sar_neither_reverses_a_decision_nor_samples_a_decided_player():
 
 
 def test_the_phases_of_sar_are_as_long_as_published():
-    """The pulls of a player decided after phase j are the budget's over log-bar(n) (n + 1 - j)."""
+    """A player decided after phase j has the pulls of the budget divided by log-bar(n) (n + 1 - j)."""
     n, budget = 8, 4002
     counts = np.sort(finished(AdditiveGame(2.0 ** np.arange(n)), 3, budget, "sar").standing.counts)
     log_bar = 0.5 + sum(1 / i for i in range(2, n + 1))
-    pulls = (budget - 2) / (2 - 2 / n)  # of the coalitions around a player, one in n is an end, and free
+    pulls = (budget - 2) / (2 - 2 / n)  # the empty and the grand coalition are free: 2 / n per pull on average
     np.testing.assert_allclose(counts[:5], [pulls / log_bar / (n + 1 - j) for j in range(1, 6)], rtol=0.04)
 
 

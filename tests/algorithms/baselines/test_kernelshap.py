@@ -1,4 +1,4 @@
-"""KernelSHAP: which coalitions, with which weights, and the regression on them."""
+"""KernelSHAP: the coalitions, their weights, and the regression."""
 
 import math
 
@@ -21,7 +21,7 @@ def kernel_of_sizes(n):
 
 
 def sizes_covered(n, budget):
-    """How many sizes KernelExplainer enumerates: those to which the kernel gives at least one sample for each set."""
+    """Return how many sizes KernelExplainer enumerates: those with at least one sample per set by the kernel."""
     kernel, left, covered = kernel_of_sizes(n), budget, 0
     remaining = 1.0
     for size in range(1, n // 2 + 1):
@@ -49,7 +49,7 @@ def run(game, budget, seed=0, **options):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
 def test_all_coalitions_give_the_exact_values_by_regression(random_game, n):
-    """Counting calls, so that the race does not take the exact values from the table."""
+    """Calls are counted, so that the race does not compute exact values from all coalitions."""
     game = random_game(n)
     top = run(game, 2**n, counting="calls")
     np.testing.assert_allclose(top.estimates, game.shapley_values(), atol=1e-9)
@@ -118,7 +118,7 @@ def test_a_sampled_size_has_the_weight_of_the_kernel_on_average(n, budget):
     plans = [make_plan(n, budget, np.random.default_rng(seed)) for seed in range(300)]
     found = np.array([np.bincount(plan.coalitions.sum(axis=1), plan.weights, minlength=n + 1) for plan in plans])
     error = found.std(axis=0, ddof=1) / math.sqrt(len(plans))
-    # A plan ends when enough distinct coalitions are found, which favours the sizes that have more: a few percent.
+    # A plan ends when enough distinct coalitions are found, which favours sizes with many coalitions by a few percent.
     expected = kernel_of_sizes(n)
     assert np.all(np.abs(found.mean(axis=0)[1:n] - expected) < 4 * error[1:n] + 0.08 * expected)
 

@@ -1,4 +1,4 @@
-"""Stratified SVARM: means of values by size, and what is made of strata that were never seen."""
+"""Stratified SVARM: means of values by size, and strata without samples."""
 
 import numpy as np
 import pytest

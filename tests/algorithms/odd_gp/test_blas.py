@@ -84,16 +84,16 @@ def test_the_thread_limit_ends_when_the_algorithm_fails(monkeypatch):
 
 
 def test_thread_limits_may_overlap():
-    def come_and_go():
+    def limit_threads():
         with blas.one_thread():
             seen.append(threads())
 
     seen = []
     with blas.one_thread():
-        other = Thread(target=come_and_go)
+        other = Thread(target=limit_threads)
         other.start()
         other.join()
-        come_and_go()
+        limit_threads()
         seen.append(threads())
     assert [*seen, threads()] == [1, 1, 1, 2]
 

@@ -28,9 +28,9 @@ def test_the_even_kernel_is_the_even_part_of_the_product_kernel():
 
 def test_the_residual_variance_grows_towards_the_empty_and_the_grand_coalition():
     kernel, x = kernel_and_grid()
-    left_over = kernel.residual(x)
-    assert left_over[0b000111] == pytest.approx(0.1)
-    assert left_over[0b000001] == left_over[0b111110] == pytest.approx(0.1 * np.sqrt(36.0 / 20.0))
+    variances = kernel.residual(x)
+    assert variances[0b000111] == pytest.approx(0.1)
+    assert variances[0b000001] == variances[0b111110] == pytest.approx(0.1 * np.sqrt(36.0 / 20.0))
 
 
 def test_strong_relevances_do_not_overflow():

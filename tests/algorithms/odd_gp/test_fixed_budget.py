@@ -12,7 +12,7 @@ def run(game, k=3, budget=100, seed=0, **options):
     return topshap.identify(game, k=k, budget=budget, algorithm=OddGP(**options), random_state=seed)
 
 
-def games_that_break_things(n):
+def degenerate_games(n):
     rng = np.random.default_rng(n)
     table = rng.random(2**n)
     spike = np.zeros(2**n)
@@ -21,7 +21,7 @@ def games_that_break_things(n):
         "random": TableGame(table),
         "constant": TableGame(np.full(2**n, 3.0)),
         "additive": AdditiveGame(np.arange(n) + 1.0),
-        "one player is everything": AdditiveGame(np.eye(n)[0]),
+        "one player has the whole gain": AdditiveGame(np.eye(n)[0]),
         "spike": TableGame(spike),
         "huge": TableGame(1e9 * table),
         "tiny": TableGame(1e-9 * table),
@@ -29,10 +29,10 @@ def games_that_break_things(n):
     }
 
 
-@pytest.mark.parametrize("kind", games_that_break_things(2))
+@pytest.mark.parametrize("kind", degenerate_games(2))
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
 def test_odd_gp_spends_the_budget_and_is_efficient(n, kind):
-    game = games_that_break_things(n)[kind]
+    game = degenerate_games(n)[kind]
     for budget in sorted({*range(2, min(2**n, 20) + 3), 2**n - 3, 2**n - 1} - {*range(-5, 2)}):
         for k in {1, n // 2 + 1, n} & {*range(1, n + 1)}:
             top = run(game, k=k, budget=budget)
@@ -51,7 +51,7 @@ def test_an_additive_game_is_estimated_accurately_once_all_single_players_fit_in
 
 
 def antithetic_cmcs(game, budget, rng):
-    """Stars around an anchor and its complement, in turn; players that were not sampled count as zero."""
+    """Compare players around an anchor and its complement in turn; players without samples count as zero."""
     n = game.n_players
     left, total, count, anchor = budget - 2, np.zeros(n), np.zeros(n), None
     while left >= 2:
@@ -84,9 +84,9 @@ def test_with_few_evaluations_odd_gp_is_better_than_antithetic_cmcs(share):
 
 
 def test_active_rounds_are_no_worse_than_a_fixed_design_among_dummy_players():
-    """A majority of three among thirteen dummies: active rounds do no worse than the fixed design, give or take 0.1.
+    """A majority of three among thirteen dummies: active rounds are wrong at most 0.1 more often than the fixed design.
 
-    Both are wrong in about 0.02 of the runs, so that this is four standard errors of the difference over 40 runs.
+    Both are wrong in about 0.02 of the runs, so that 0.1 is four standard errors of the difference over 40 runs.
     """
     game = VotingGame([1, 1, 1, *[0] * 13], quota=2)
     wrong = {
@@ -125,7 +125,7 @@ def test_batches_after_the_first_design_have_at_least_min_batch_coalitions():
 
 
 def test_interactions_are_learned():
-    """Far fewer evaluations than the 16384 coalitions, and the estimates are good to a thousandth."""
+    """With 400 of the 16384 coalitions, the errors are below 0.005."""
     game = UnanimityGame([[0, 1, 2], [2, 3], [4], [5, 6]], [6.0, 2.0, 1.0, -1.0], n_players=14)
     top = run(game, budget=400)
     assert top.estimates == pytest.approx(game.shapley_values(), abs=5e-3)
@@ -138,7 +138,7 @@ def test_the_last_unused_pairs_are_found():
 
 
 def test_a_large_game_with_an_additive_odd_part_is_estimated_accurately():
-    n = 120  # interactions of two are even: what is left of them in a pair is additive, to the last digit
+    n = 120  # interactions of two players are even, so that the odd part of the game is additive
     rng = np.random.default_rng(0)
     sets = [[i] for i in range(n)] + [rng.choice(n, 2, replace=False).tolist() for _ in range(5 * n)]
     game = UnanimityGame(sets, rng.normal(size=len(sets)), n_players=n)

@@ -48,8 +48,8 @@ def test_predict_all_agrees_with_the_kernels():
     x, values, opposites = some_pairs(saturating(0), 40, rng)
     warp = Warp.around(np.concatenate([values, opposites]), (0.1, 0.1))
     process = LogitGP(warp, x, values, opposites, rows=np.arange(40))
-    everyone = 2.0 * from_ids(np.arange(2**N), N) - 1.0
+    coalitions = 2.0 * from_ids(np.arange(2**N), N) - 1.0
     odd, even = process._odd, process._even
-    f = odd.kernel.covariance(everyone, x) @ odd.weights + even.kernel.covariance(everyone, x) @ even.weights
+    f = odd.kernel.covariance(coalitions, x) @ odd.weights + even.kernel.covariance(coalitions, x) @ even.weights
     expected = warp.expected(process._scale * f + process._level, 0.2)
     assert process.predict_all(0.2) == pytest.approx(expected, rel=1e-9)

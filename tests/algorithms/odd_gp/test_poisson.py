@@ -21,10 +21,10 @@ def test_a_block_has_the_expected_number_of_new_pairs(seed):
 
 
 def test_pairs_are_drawn_with_their_inclusion_probabilities():
-    """Two blocks over a game of 5 players, 4000 times: within 4.5 standard errors, and never twice."""
+    """Two blocks over a game of 5 players, 4000 times: within 4.5 standard errors. No pair is drawn twice."""
     runs, pairs = 4000, all_pairs(5)
     place = {key: row for row, key in enumerate(pair_keys(pairs))}
-    times, said = np.zeros(len(pairs)), np.zeros(len(pairs))
+    times, expected = np.zeros(len(pairs)), np.zeros(len(pairs))
     for seed in range(runs):
         design = PoissonDesign(5, np.random.default_rng(seed))
         first = design.draw(overall_weights(5)[design.strata.sizes], 4.0)
@@ -32,8 +32,8 @@ def test_pairs_are_drawn_with_their_inclusion_probabilities():
         keys = pair_keys(np.concatenate([first, second]))
         assert len(set(keys)) == len(keys)
         times[[place[key] for key in keys]] += 1.0
-        said += design.inclusion_probabilities(pairs)
-    np.testing.assert_allclose(times / runs, said / runs, atol=4.5 * 0.5 / np.sqrt(runs))
+        expected += design.inclusion_probabilities(pairs)
+    np.testing.assert_allclose(times / runs, expected / runs, atol=4.5 * 0.5 / np.sqrt(runs))
 
 
 def test_a_large_game_is_drawn_from_without_enumerating_it():

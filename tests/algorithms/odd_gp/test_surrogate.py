@@ -28,7 +28,7 @@ def test_the_surrogate_is_exact_with_all_pairs():
 
 
 def test_pairs_beyond_the_limit_reduce_the_error():
-    """With 40 of 511 pairs in the process, the others halve its error; over 10 games."""
+    """With 40 of 511 pairs in the process, the others at least halve its error, over 10 games."""
     ratios = []
     for seed in range(10):
         table = rough_table(10, seed)
@@ -45,13 +45,13 @@ def test_pairs_beyond_the_limit_reduce_the_error():
 
 
 def test_unexpected_values_widen_the_standard_errors():
-    """A few pairs that are far off make leave-one-out residuals larger than expected, and the errors wider."""
+    """A few outliers make leave-one-out residuals larger than expected."""
     x, g, e = all_pairs_of(rough_table(9))
     x, g, e = x[:100], x[:100] @ np.arange(1.0, 10.0), e[:100]
-    calm, surprised = OddSurrogate(np.random.default_rng(0)), OddSurrogate(np.random.default_rng(0))
-    calm.learn(x, g, e)
-    surprised.learn(x, g + 20.0 * (np.arange(100) % 33 == 5), e)
-    before, after = (np.sqrt(np.diag(model.shapley_values()[1])) for model in (calm, surprised))
+    smooth, outliers = OddSurrogate(np.random.default_rng(0)), OddSurrogate(np.random.default_rng(0))
+    smooth.learn(x, g, e)
+    outliers.learn(x, g + 20.0 * (np.arange(100) % 33 == 5), e)
+    before, after = (np.sqrt(np.diag(model.shapley_values()[1])) for model in (smooth, outliers))
     assert (after > 3 * before).all()
 
 

@@ -61,7 +61,7 @@ def test_errors_on_near_ties_are_rare():
 
 
 def test_a_rarely_pivotal_player_is_not_missed():
-    """Player 1 matters only together with six others, but then more than player 0, who is worth little on its own."""
+    """Player 1 matters only together with six others, but its Shapley value is higher than that of player 0."""
     game = UnanimityGame([[0], list(range(1, 8))], [0.02, 0.4], n_players=12)
     exact = game.shapley_values()
     for seed in range(5):
@@ -69,7 +69,7 @@ def test_a_rarely_pivotal_player_is_not_missed():
 
 
 def test_differences_of_estimates_are_unbiased():
-    """200 runs that end before anything depends on what was seen: the mean is known to 0.07 deviations, 4 allowed."""
+    """200 runs that end before sampling depends on values: 4 standard errors of 0.07 deviations are allowed."""
     game = TableGame(np.random.default_rng(3).random(2**7))
     exact = game.shapley_values()
     tops = [topshap.identify(game, k=3, budget=72, algorithm="swap@k", random_state=seed) for seed in range(200)]
@@ -91,7 +91,7 @@ def test_intervals_have_about_their_nominal_coverage_or_more():
 
 
 def test_results_with_an_exact_guarantee_are_correct():
-    """20 games of values in [0, 1] with delta = 0.2: the bounds are far on the safe side, none should be wrong."""
+    """20 games of values in [0, 1] with delta = 0.2: the bounds are so conservative that none should be wrong."""
     wrong = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -159,7 +159,7 @@ def test_an_allocation_uses_the_count_as_far_as_comparisons_are_left(count, vari
 
 
 @pytest.mark.parametrize("guarantee", ["asymptotic", "exact"])
-def test_a_race_on_tiny_values_stops_where_one_on_ordinary_values_does(guarantee):
+def test_a_race_on_tiny_values_stops_like_one_on_ordinary_values(guarantee):
     game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3, 4]], [2.0, 1.0, 3.0], n_players=10)
     small = 2.0**-700
 

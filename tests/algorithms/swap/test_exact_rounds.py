@@ -55,7 +55,7 @@ def test_the_number_of_rounds_is_the_smallest_count_of_an_open_stratum():
 
 @pytest.mark.parametrize("kind", ["uniform", "rare"])
 def test_the_exact_bound_of_a_difference_holds_at_all_times_simultaneously(kind):
-    """At most 10% of 400 runs may ever have a bound above the truth, although all were looked at to the end."""
+    """At most 10% of 400 runs may ever have a bound above the truth, although there are looks until the end."""
     rng = np.random.default_rng(1)
     sizes = (1, 10, 40, 60, 40, 10, 1)
     population = Population(np.full(7, 1 / 7), np.array(sizes, dtype=float), 1.0)

@@ -106,7 +106,7 @@ def test_all_sizes_of_a_block_occur_equally_often_for_a_pair(sizes):
     assert order.population == math.inf
 
 
-def test_where_values_vary_sets_occur_repeatedly():
+def test_in_a_noisy_game_sets_occur_repeatedly():
     order = SharedOrder(4, range(1), np.random.default_rng(0), repeat=True)
     assert len(order.next_for(0, 1, 0, 500)) == 500
     assert order.population == math.inf

@@ -67,7 +67,7 @@ def test_no_coalition_is_evaluated_twice():
     assert len(set(evaluated)) == len(evaluated)
 
 
-def test_where_values_vary_every_anchor_has_values_of_its_own():
+def test_in_a_noisy_game_every_anchor_has_its_own_values():
     samples = started(deterministic=False)
     more = samples.next_comparisons(0, 1, 0, 6)  # the empty set, again and again
     assert len(more.positions) == 6

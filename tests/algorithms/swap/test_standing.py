@@ -115,7 +115,7 @@ def test_players_that_were_never_compared_keep_their_equal_share():
 
 
 def test_the_covariance_agrees_on_average_with_the_variances_of_the_differences():
-    """Foster's theorem: the mean over pairs of claimed / own variance is 1, and nothing is known of the sum."""
+    """Foster's theorem: the mean over pairs of claimed / own variance is 1; the rows add up to 0."""
     standing = standing_of(6, 3)
     standing.start(np.arange(6.0), Compared(np.arange(6.0) ** 2, noise=1.0))
     covariance = standing.covariance()

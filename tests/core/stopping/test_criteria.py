@@ -1,4 +1,4 @@
-"""Criteria: the laws by which they are composed, and what each of them says about a race."""
+"""Criteria: the laws of their composition, and how each of them ends a race."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ PLANS_AHEAD = {name for name, kind in ALGORITHMS.items() if kind.needs_budget}
 
 
 @dataclass
-class LookedAt:
-    """What a criterion sees of a race."""
+class RaceView:
+    """The attributes of a race that criteria read."""
 
     spent: int
     seconds: float
@@ -37,8 +37,8 @@ class LookedAt:
         return self.deterministic and self.evaluations == 2**self.n_players
 
 
-looked_at = st.builds(
-    LookedAt,
+race_views = st.builds(
+    RaceView,
     spent=st.integers(2, 40),
     seconds=st.floats(0.0, 40.0),
     deterministic=st.booleans(),
@@ -74,26 +74,26 @@ def seen(criterion, race):
 # The laws of composition.
 
 
-@given(criteria, looked_at)
+@given(criteria, race_views)
 def test_completion_goes_from_0_to_1_and_is_1_exactly_if_it_is_met(criterion, race):
     met, completion = seen(criterion, race)
     assert 0.0 <= completion <= 1.0
     assert (completion == 1.0) == met
 
 
-@given(criteria, criteria, looked_at)
+@given(criteria, criteria, race_views)
 def test_a_or_b_is_met_if_one_of_them_is_and_has_the_larger_completion(a, b, race):
     assert (a | b).met(race) == (a.met(race) or b.met(race))
     assert (a | b).completion(race) == max(a.completion(race), b.completion(race))
 
 
-@given(criteria, criteria, looked_at)
+@given(criteria, criteria, race_views)
 def test_a_and_b_is_met_if_both_are_and_has_the_smaller_completion(a, b, race):
     assert (a & b).met(race) == (a.met(race) and b.met(race))
     assert (a & b).completion(race) == min(a.completion(race), b.completion(race))
 
 
-@given(criteria, criteria, criteria, looked_at)
+@given(criteria, criteria, criteria, race_views)
 def test_composition_is_a_distributive_lattice(a, b, c, race):
     assert seen(a | b, race) == seen(b | a, race)
     assert seen(a & b, race) == seen(b & a, race)
@@ -109,7 +109,7 @@ def test_grouping_does_not_matter(a, b, c):
     assert (a & b) & c == a & (b & c)
 
 
-@given(criteria, looked_at)
+@given(criteria, race_views)
 def test_a_criterion_is_met_when_its_limit_is_spent(criterion, race):
     if criterion.limit is not None and race.spent >= criterion.limit:
         assert criterion.met(race)
@@ -128,7 +128,7 @@ def test_the_repr_of_a_function_does_not_show_its_progress():
     assert repr(When(is_odd, as_far_as_twenty)) == repr(When(is_odd)) == "When(is_odd)"
 
 
-@given(criteria, looked_at)
+@given(criteria, race_views)
 def test_the_reason_is_that_of_a_part_that_is_met(criterion, race):
     if criterion.met(race):
         reasons = {leaf.reason(race) for leaf in criterion.leaves() if leaf.met(race)}
@@ -186,7 +186,7 @@ def test_invalid_parameters_are_refused(kind, wrong, parameter):
 
 
 class Clock:
-    """A clock that moves on by a second every time somebody looks at it."""
+    """A clock that advances by a second whenever it is read."""
 
     def __init__(self):
         self.now = 1000.0
@@ -213,7 +213,7 @@ def test_a_time_limit_ends_the_race_after_the_batch_in_which_it_is_reached(count
     assert top.promise.startswith("No guarantee: the time was up; intervals and confidence are estimates")
 
 
-def test_the_time_of_a_race_starts_when_it_is_made():
+def test_the_clock_of_a_race_starts_when_it_is_created():
     race = topshap.Race(4, 2, clock=Clock())
     assert [race.seconds, race.seconds] == [1.0, 2.0]
 
@@ -291,7 +291,7 @@ def test_a_function_of_the_race_is_a_criterion(random_game):
 
 
 class Often(Criterion):
-    """A criterion of one's own, with the least it needs."""
+    """A custom criterion with only the required method."""
 
     def met(self, race):
         return bool(race.standing.counts.min() >= 3)
@@ -356,7 +356,7 @@ def test_the_first_of_budget_confidence_and_criterion_ends_the_race(random_game)
     assert stopped(epsilon=1e-3, budget=4000, stop=lambda race: race.calls > 50) == "rule"
 
 
-# How much is done.
+# Completion.
 
 
 @pytest.mark.parametrize(

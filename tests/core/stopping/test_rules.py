@@ -1,4 +1,4 @@
-"""When it is enough: the intervals, each rule, and what must not be called safe."""
+"""Stopping rules: the intervals, each rule, and cases in which a race must not stop early."""
 
 import math
 
@@ -93,7 +93,7 @@ def test_an_invalid_parameter_of_overlapping_intervals_is_refused(wrong, paramet
         OverlappingIntervals(**({"epsilon": 0.1, "delta": 0.05} | wrong))
 
 
-# A player who is pivotal in one coalition of a thousand.
+# A player that is pivotal in one coalition of a thousand.
 
 N = 11
 RARE = N - 1
@@ -102,7 +102,7 @@ RARE = N - 1
 
 @pytest.fixture(scope="module")
 def rarely_pivotal():
-    """Everyone but the last player adds a constant; the last but one very little."""
+    """All players but the last add a constant, which is very small for the last but one."""
     coalitions = from_ids(np.arange(2**N), N)
     weights = np.array([60.0, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0, 15.0, 0.01, 0.0])
     table = np.where(coalitions, weights, 0.0).sum(axis=1)
@@ -126,14 +126,14 @@ def test_a_race_with_a_rarely_pivotal_player_does_not_stop_after_the_warm_up(rar
 
 
 def test_a_race_does_not_stop_after_only_zeros_without_a_gain():
-    """The two ends are worth the same, so nothing says yet how large a contribution may be."""
+    """The empty and the grand coalition have the same value, so that no scale of contributions is known."""
 
     def game(coalitions):
         return (coalitions == np.isin(np.arange(N), [0, 2, 4, 6, 8, RARE])).all(axis=1) * 60.0
 
     options = {"k": 2, "epsilon": 1e-3, "guarantee": "published", "budget": 450, "algorithm": "cmcs"}
     runs = (topshap.identify(game, N, random_state=seed, **options) for seed in range(10))
-    top = next(top for top in runs if not top.estimates.any())  # the rare coalition was not met
+    top = next(top for top in runs if not top.estimates.any())  # the rare coalition was not evaluated
     assert top.stopped == "budget"
     assert not (top.std_errors == 0).any()
     assert not top.confidence > 0.9
@@ -170,7 +170,7 @@ def test_the_credible_rule_adds_up_the_probabilities_of_all_pairs_across_the_bor
 def test_exact_differences_have_no_error_probability():
     standing = correlated([2.0, 1.0, 1.0], np.zeros((3, 3)))
     assert probability_of_larger_error(standing, 1, 0.0) == 0.0
-    assert probability_of_larger_error(standing, 2, 0.0) == 0.0  # a tie is no error
+    assert probability_of_larger_error(standing, 2, 0.0) == 0.0  # a tie is not an error
 
 
 def test_with_an_indefinite_covariance_estimates_count_as_independent():
@@ -206,7 +206,7 @@ def test_without_a_covariance_estimates_count_as_independent():
     assert probability_of_larger_error(with_pairs, 1, 0.0) != pytest.approx(expected)
 
 
-# Bounds of the algorithm's own.
+# Bounds of an algorithm.
 
 
 class Bounded(FittedStanding):
@@ -242,7 +242,7 @@ def test_an_unknown_bound_is_not_separated():
         assert SeparatedBorder(1e300).completion(standing, 1) == 0.0
 
 
-# How much of the way is done.
+# Completion.
 
 
 @st.composite
