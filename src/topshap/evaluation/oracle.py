@@ -77,7 +77,7 @@ class Oracle:
         The approximate wait before the first retry in seconds; it doubles with every further retry.
     deterministic
         Whether a coalition has the same value every time; by default the game's attribute ``deterministic``, else
-        True. If not, every access is evaluated and paid for.
+        True. If not, every access is an evaluation.
     batch_size
         The largest number of coalitions in one call; by default the game's attribute ``batch_size`` if it is an int,
         else one batch per worker. It is 1 for games made by `topshap.games.per_coalition`, so that their values are
