@@ -26,7 +26,7 @@ from topshap.core.result import TopK
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
-from topshap.evaluation.store.store import StoreInfo
+from topshap.evaluation.store.info import StoreInfo
 from topshap.explainer import Explainer, Explanations
 from topshap.interop.json import load
 from topshap.reference import exact, metrics, theory
