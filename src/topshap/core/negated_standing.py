@@ -24,6 +24,11 @@ class NegatedStanding(Standing):
         return self._of_negated.counts
 
     @property
+    def rare_contributions(self) -> bool:  # type: ignore[override]  # read only here
+        """Whether contributions may be rare and large, so that standard errors may be too small."""
+        return self._of_negated.rare_contributions
+
+    @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
         return read_only(-self._of_negated.live_estimates)

@@ -23,6 +23,12 @@ NOTHING_LEARNED = "nothing distinguishes the players yet"
 """The statement in place of a ranking while all estimates are equal and no standard error is known."""
 NOT_OVER = "the race is not over"
 """The ending of a race that was interrupted."""
+RARE_CONTRIBUTIONS = (
+    "Contributions may be rare and large: players may contribute only in a few patterns of others, most of which were "
+    "not evaluated, and intervals and confidence may be too optimistic. A larger budget shows more of them; with an "
+    "epsilon and algorithm='swap@k', a run goes on until they are unlikely to matter."
+)
+"""The explanation of `TopK.rare_contributions`, and what to do."""
 _CLOSE = 0.02
 """Values are close if the interval of their difference is narrower than this fraction of the largest estimate."""
 _NAMED = 4
@@ -174,7 +180,8 @@ def _sure(top: TopK) -> str:
         return NOTHING_LEARNED
     if np.isnan(top.confidence):
         return "confidence not known yet"
-    return f"{'more than 99%' if top.confidence > 0.99 else f'{top.confidence:.0%}'} sure of the set"
+    provided = ", if no contribution is rare" if top.rare_contributions else ""
+    return f"{'more than 99%' if top.confidence > 0.99 else f'{top.confidence:.0%}'} sure of the set{provided}"
 
 
 def _no_guarantee(top: TopK) -> str:
@@ -183,7 +190,8 @@ def _no_guarantee(top: TopK) -> str:
     if np.isnan(top.confidence):
         return f"No guarantee: {why}."
     why = "after a fixed budget," if top.stopped == "budget" and top.epsilon is None else f"{why};"
-    return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors."
+    rare = f" {RARE_CONTRIBUTIONS}" if top.rare_contributions else ""
+    return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors.{rare}"
 
 
 def _describe_guarantee(top: TopK) -> str:
