@@ -259,7 +259,7 @@ def test_publish_benchmarks_copies_the_results(tmp_path):
 def test_documented_installations_name_existing_extras_or_packages():
     extras = set(metadata("topshap").get_all("Provides-Extra"))
     lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
-    installs = [found for line in lines for found in re.findall(r"pip install '?([\w\[\],-]+)'?", line)]
+    installs = [found for line in lines for found in re.findall(r"pip install '?(?!-)([\w\[\],-]+)'?", line)]
     assert installs
     for package in installs:
         named = re.fullmatch(r"topshap\[(.*)\]", package)

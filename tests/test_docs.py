@@ -170,9 +170,9 @@ def test_the_page_states_the_order_of_enumeration():
     from topshap.algorithms.enumeration import IDS_PER_ROUND
 
     text = " ".join((DOCS / "which-algorithm.md").read_text(encoding="utf-8").split())
-    largest = re.search(r"Up to (\d+) players, small coalitions and their complements are evaluated first", text)
+    largest = re.search(r"games of up to (\d+) players start with small coalitions and their complements", text)
     assert 2 ** int(largest[1]) == IDS_PER_ROUND
-    assert "with more players, all coalitions are evaluated in the order of their ids" in text
+    assert "larger games use the order of the coalitions' ids" in text
 
 
 def test_the_page_about_one_prediction_ranks_by_magnitude():

@@ -1,4 +1,4 @@
-"""topshap-bench: the commands find their games, write their files and print where they are."""
+"""topshap-bench: the commands read games, write their files and print the folder."""
 
 import pytest
 from typer.testing import CliRunner

@@ -106,7 +106,7 @@ def test_an_interrupted_experiment_keeps_its_results(tmp_path, monkeypatch):
     assert [row.setting for row in bench.read_results(path)] == kept
 
 
-def test_another_game_of_the_same_name_is_another_cell(tmp_path, random_game):
+def test_another_game_of_the_same_name_is_run_again(tmp_path, random_game):
     folder = tmp_path / "games" / "family"
     folder.mkdir(parents=True)
     found = []

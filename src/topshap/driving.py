@@ -6,10 +6,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from topshap.core.errors import RaceError
+from topshap.core.errors import RaceError, StoreWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.evaluation.interrupts import deferred_interrupts
 from topshap.evaluation.pace import FIRST_ROWS
+from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
         except RunEndedError as ended:
             with undivided:
                 end(race, evaluate, ended.reason)
+        except UnwrittenError as error:
+            with undivided:
+                end_unwritten(race, evaluate, error)
 
 
 def watch(
@@ -100,3 +104,19 @@ def end(race: Race, session: Session, reason: Literal["interrupted", "time"]) ->
         race.tell_part(arrived)
     with suppress(RaceError):  # not started: v(empty) or v(N) is unknown
         race.end(reason)
+
+
+def end_unwritten(race: Race, session: Session, error: UnwrittenError) -> None:
+    """End a race whose store cannot be written, with all values that have arrived, and warn.
+
+    The error is raised if the race has not started, since it has no result then.
+    """
+    unstored = session.unstored
+    end(race, session, "interrupted")
+    if not race.done:
+        raise error
+    warn_caller(
+        f"{error} The run has ended early. Values of its result that are not in the store: {unstored}. "
+        "Run it again when the store can be written.",
+        StoreWarning,
+    )

@@ -11,8 +11,9 @@ from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
-from topshap.driving import drive, end, watch
+from topshap.driving import drive, end, end_unwritten, watch
 from topshap.evaluation import Oracle
+from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
 from topshap.show.wording import RARE_CONTRIBUTIONS
 
@@ -210,6 +211,8 @@ async def aidentify(
                 looks.after_batch()
         except RunEndedError as ended:
             await asyncio.to_thread(end, race, session, ended.reason)
+        except UnwrittenError as error:
+            await asyncio.to_thread(end_unwritten, race, session, error)
     return _with_warning(race.result())
 
 

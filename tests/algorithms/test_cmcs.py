@@ -1,4 +1,4 @@
-"""CMCS, its ablations and permutation sampling: what is evaluated, and what is made of it."""
+"""CMCS, its ablations and permutation sampling: the coalitions they evaluate, and the estimates."""
 
 import itertools
 
@@ -15,7 +15,7 @@ N = 6
 
 
 def contribution(one, value, other, other_value):
-    """The player in which two coalitions differ, and what it contributes."""
+    """Return the player in which two coalitions differ, and its contribution."""
     (player,) = np.flatnonzero(one ^ other)
     return int(player), (value - other_value) if one[player] else (other_value - value)
 
@@ -29,7 +29,7 @@ def means(contributions, n=N):
 
 
 def around_anchors(rows, values):
-    """The contributions in rounds of an anchor followed by its neighbours, the last perhaps cut."""
+    """Return the contributions in rounds of an anchor and its neighbours, of which the last may be incomplete."""
     found = []
     for start in range(0, len(rows), N + 1):
         neighbours = range(start + 1, min(start + N + 1, len(rows)))
@@ -42,13 +42,13 @@ def in_pairs(rows, values):
 
 
 def along_walks(rows, values, empty, grand):
-    """The contributions along permutations of n - 1 coalitions each, the last perhaps cut."""
+    """Return the contributions along permutations of n - 1 coalitions each, of which the last may be incomplete."""
     found = []
-    nobody, everybody = np.zeros(N, dtype=bool), np.ones(N, dtype=bool)
+    empty_coalition, grand_coalition = np.zeros(N, dtype=bool), np.ones(N, dtype=bool)
     for start in range(0, len(rows), N - 1):
-        walk = [(nobody, empty), *zip(rows[start : start + N - 1], values[start : start + N - 1], strict=True)]
+        walk = [(empty_coalition, empty), *zip(rows[start : start + N - 1], values[start : start + N - 1], strict=True)]
         if len(walk) == N:
-            walk.append((everybody, grand))
+            walk.append((grand_coalition, grand))
         found += [contribution(*after, *before) for before, after in itertools.pairwise(walk)]
     return found
 
@@ -80,14 +80,14 @@ def test_estimates_are_the_means_of_the_extended_marginal_contributions(play, ra
 
 
 @pytest.mark.parametrize("answered", range(2 * (N + 1) + 1))
-def test_a_partly_paid_round_counts_for_those_who_were_sampled_in_it(play, random_game, answered):
+def test_an_incomplete_round_counts_for_the_players_sampled_in_it(play, random_game, answered):
     played = play(CMCS(), random_game(N))
     assert not played.answer(answered)
     check_means(played, around_anchors(*played.accesses()))
     assert played.standing.counts.sum() == N * (answered // (N + 1)) + max(answered % (N + 1) - 1, 0)
 
 
-def test_it_ends_when_the_budget_does_so_between_two_rounds(play, random_game):
+def test_a_budget_may_end_between_two_rounds(play, random_game):
     played = play(CMCS(), random_game(N))
     assert played.answer()
     estimates = played.standing.estimates.copy()
@@ -95,7 +95,7 @@ def test_it_ends_when_the_budget_does_so_between_two_rounds(play, random_game):
     np.testing.assert_array_equal(played.standing.estimates, estimates)
 
 
-def test_differences_are_followed_between_players_of_the_same_round(play, random_game):
+def test_the_covariance_is_that_of_the_samples_in_common_rounds(play, random_game):
     played = play(CMCS(), random_game(N))
     played.answer(5 * (N + 1))
     samples = np.empty((5, N))
@@ -104,12 +104,12 @@ def test_differences_are_followed_between_players_of_the_same_round(play, random
     np.testing.assert_allclose(played.standing.covariance(), np.cov(samples.T) / 5, atol=1e-12)
 
 
-def test_the_extended_marginal_contribution_has_the_player_first_whether_it_was_in_the_anchor_or_not():
+def test_an_extended_marginal_is_the_value_with_the_player_minus_the_value_without():
     anchor, values = np.array([True, False]), np.array([5.0, 3.0, 9.0])
     np.testing.assert_array_equal(extended_marginals(anchor, values), [5.0 - 3.0, 9.0 - 5.0])
 
 
-def test_players_are_compared_around_one_anchor():
+def test_flips_give_the_anchor_and_its_neighbours():
     anchor = np.array([True, False, True])
     rows = anchor ^ flips(np.array([2, 1]), 3)
     np.testing.assert_array_equal(rows, [[True, False, True], [True, False, False], [True, True, True]])
@@ -117,7 +117,7 @@ def test_players_are_compared_around_one_anchor():
 
 @pytest.mark.parametrize("n", [3000, 4500])
 @pytest.mark.parametrize("algorithm", ["cmcs", "independent", "approshapley"])
-def test_thousands_of_players_are_asked_for_in_batches_of_bounded_size(counted, n, algorithm):
+def test_batches_of_thousands_of_players_are_bounded_in_size(counted, n, algorithm):
     game = counted(AdditiveGame(np.arange(n) % 10))
     budget = n + 3
     top = topshap.identify(game, k=5, budget=budget, algorithm=algorithm, random_state=0)
@@ -131,7 +131,7 @@ def test_thousands_of_players_are_asked_for_in_batches_of_bounded_size(counted, 
 
 
 @pytest.mark.parametrize("algorithm", [Independent, SameLength, Identical])
-def test_an_ablation_pays_for_both_ends_of_every_contribution(play, random_game, algorithm):
+def test_an_ablation_evaluates_both_coalitions_of_every_contribution(play, random_game, algorithm):
     played = play(algorithm(), random_game(N))
     for _ in range(3):
         assert len(played.batch) == 2 * N
@@ -143,7 +143,7 @@ def test_an_ablation_pays_for_both_ends_of_every_contribution(play, random_game,
 
 @pytest.mark.parametrize("algorithm", [Independent, SameLength, Identical])
 @pytest.mark.parametrize("answered", range(2 * N))
-def test_an_ablation_uses_the_complete_pairs_of_a_round_that_the_budget_cut(play, random_game, algorithm, answered):
+def test_an_ablation_uses_the_complete_pairs_of_an_incomplete_round(play, random_game, algorithm, answered):
     played = play(algorithm(), random_game(N))
     assert not played.answer(answered)
     check_means(played, in_pairs(*played.accesses()))
@@ -172,7 +172,7 @@ def test_the_anchors_of_a_round_differ_in_size_when_they_are_independent(play, r
     assert differ == 20
 
 
-def test_identical_costs_what_cmcs_costs_where_repeats_are_free(random_game):
+def test_identical_has_as_many_samples_as_cmcs_only_if_repeats_are_free(random_game):
     game, samples = random_game(9), {}
     for counting in ("distinct", "calls"):
         for algorithm in ("cmcs", "identical"):
@@ -195,13 +195,13 @@ def test_a_walk_adds_one_player_at_a_time(play, random_game):
 
 
 @pytest.mark.parametrize("answered", [*range(2 * (N - 1) + 1), None])
-def test_every_gain_along_the_permutations_is_used_also_in_the_last_that_the_budget_cut(play, random_game, answered):
+def test_all_contributions_along_permutations_are_used_also_in_an_incomplete_one(play, random_game, answered):
     played = play(ApproShapley(), random_game(N))
     played.answer(answered)
     check_means(played, along_walks(*played.accesses(), played.problem.empty, played.problem.grand))  # type: ignore[call-arg]
 
 
-def test_complete_permutations_share_out_the_whole_gain(random_game):
+def test_estimates_of_complete_permutations_add_up_to_the_gain(random_game):
     game = random_game(N)
     for permutations in (1, 2, 7):
         budget = 2 + permutations * (N - 1)

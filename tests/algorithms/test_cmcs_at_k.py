@@ -47,7 +47,7 @@ def warmed_up(played, warm_up):
 
 @either
 @pytest.mark.parametrize("warm_up", [2, 7])
-def test_everyone_is_sampled_in_the_warm_up_and_then_only_two_at_a_time(play, random_game, algorithm, warm_up):
+def test_the_warm_up_samples_all_players_and_later_rounds_two(play, random_game, algorithm, warm_up):
     played = warmed_up(play(algorithm(warm_up=warm_up), random_game(6), k=2), warm_up)
     assert played.standing.counts.tolist() == [warm_up] * 6
     for _ in range(10):
@@ -59,7 +59,9 @@ def test_everyone_is_sampled_in_the_warm_up_and_then_only_two_at_a_time(play, ra
 
 @either
 @pytest.mark.parametrize(("own", "of_the_race"), [(0.01, None), (0.9, None), (0.9, 1e-9)])
-def test_the_pair_is_chosen_at_the_level_of_the_race_or_else_its_own(play, random_game, algorithm, own, of_the_race):
+def test_the_pair_is_chosen_at_the_level_of_the_race_or_else_of_the_algorithm(
+    play, random_game, algorithm, own, of_the_race
+):
     played = warmed_up(play(algorithm(warm_up=5, delta=own), random_game(8), k=3, delta=of_the_race), 5)
     for _ in range(40):
         before = played.standing.counts.copy()
@@ -77,17 +79,17 @@ def test_both_players_of_a_round_are_compared_against_the_same_coalition(play, r
         played.answer()
 
 
-def test_both_players_of_a_round_join_in_the_same_order(play, random_game):
+def test_both_players_of_a_round_join_in_the_same_permutation(play, random_game):
     played = warmed_up(play(SamplingSHAPAtK(warm_up=2), random_game(6), k=2), 2)
     for _ in range(10):
         with_i, without_i, with_j, without_j = played.batch
         assert (with_i & ~without_i).sum() == (with_j & ~without_j).sum() == 1
-        assert np.all(with_i <= without_j) or np.all(with_j <= without_i)  # the one joined before the other
+        assert np.all(with_i <= without_j) or np.all(with_j <= without_i)  # one player joined before the other
         played.answer()
 
 
 @either
-def test_the_sampled_contributions_are_those_that_were_paid_for(play, random_game, algorithm):
+def test_the_sampled_contributions_are_differences_of_evaluated_values(play, random_game, algorithm):
     played = warmed_up(play(algorithm(warm_up=2), random_game(6), k=2), 2)
     for _ in range(20):
         before_count, before_mean = played.standing.counts.copy(), played.standing.estimates.copy()
@@ -108,16 +110,14 @@ def test_the_sampled_contributions_are_those_that_were_paid_for(play, random_gam
         *[(SamplingSHAPAtK, answered, sampled) for answered, sampled in ((0, 0), (1, 0), (2, 1), (3, 1))],
     ],
 )
-def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(
-    play, random_game, algorithm, answered, sampled
-):
+def test_an_incomplete_comparison_counts_for_the_sampled_player(play, random_game, algorithm, answered, sampled):
     played = warmed_up(play(algorithm(warm_up=2), random_game(6), k=2), 2)
     assert not played.answer(answered)
     assert played.standing.counts.sum() == 2 * 6 + sampled
 
 
 @either
-def test_players_far_from_the_border_are_left_alone_after_the_warm_up(smooth_game, algorithm):
+def test_players_far_from_the_border_are_hardly_sampled_after_the_warm_up(smooth_game, algorithm):
     coalitions = from_ids(np.arange(2**6), 6)
     game = TableGame(coalitions @ [9.0, 8.0, 1.1, 1.0, -6.0, -7.0] + 0.05 * smooth_game(6).values)
     after_the_warm_up = counts_after(game, 3, 400, algorithm()) - 30
@@ -125,14 +125,14 @@ def test_players_far_from_the_border_are_left_alone_after_the_warm_up(smooth_gam
 
 
 @either
-def test_when_everybody_is_asked_for_everybody_is_sampled_alike(random_game, algorithm):
+def test_with_k_equal_to_n_all_players_are_sampled_equally(random_game, algorithm):
     counts = counts_after(random_game(6), 6, 400, algorithm(warm_up=2))
     assert np.ptp(counts) <= 1
     assert counts.min() > 50
 
 
 @either
-def test_it_brings_the_published_rule_with_its_own_warm_up(play, random_game, algorithm):
+def test_the_published_rule_requires_the_samples_of_the_warm_up(play, random_game, algorithm):
     problem = replace(play(algorithm(), random_game(4)).problem, epsilon=0.1, delta=0.05, guarantee="published")
     rule = algorithm(warm_up=12).stopping_rule(problem)
     assert rule == OverlappingIntervals(0.1, 0.05, min_samples=12)
@@ -142,7 +142,7 @@ def test_it_brings_the_published_rule_with_its_own_warm_up(play, random_game, al
 
 @either
 @pytest.mark.parametrize("wrong", [{"warm_up": 1}, {"warm_up": 2.0}, {"delta": 0}, {"delta": 1.0}])
-def test_wrong_parameters_are_refused(algorithm, wrong):
+def test_invalid_parameters_are_refused(algorithm, wrong):
     (name,) = wrong
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of {algorithm.__name__} must be"):
         algorithm(**wrong)

@@ -1,4 +1,4 @@
-"""What is true of every algorithm: the budget, exactness, scale, ties, randomness, honesty about what is not known."""
+"""Properties of every algorithm: budget, exactness, scale, ties, randomness, uncertainty."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,11 @@ every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
 either_counting = pytest.mark.parametrize("counting", ["distinct", "calls"])
 
 PLANS_AHEAD = {"kernelshap", "odd-gp", "odd-gp@k", "swap@k"}
-"""Asks for distinct coalitions only, so that it has nothing left to ask once it knows them all."""
+"""Algorithms that ask for distinct coalitions only, and have nothing left to ask once all are known."""
 
 
 def expected_to_spend(algorithm, n, budget, counting):
-    """The whole budget, except where there is nothing left to pay for."""
+    """Return the whole budget, or the number of coalitions if there is nothing left to evaluate."""
     nothing_left = counting == "distinct" or n == 1 or algorithm in PLANS_AHEAD
     return min(budget, 2**n) if nothing_left else budget
 
@@ -32,7 +32,7 @@ def expected_to_spend(algorithm, n, budget, counting):
 @every_algorithm
 @settings(max_examples=30)
 @given(data=st.data())
-def test_it_spends_the_budget_and_never_more(random_game, counted, algorithm, counting, data):
+def test_an_algorithm_spends_its_budget_and_no_more(random_game, counted, algorithm, counting, data):
     n = data.draw(st.integers(1, 12), label="n")
     k = data.draw(st.integers(1, n), label="k")
     budget, seed = data.draw(st.integers(2, 140), label="budget"), data.draw(st.integers(0, 99), label="seed")
@@ -58,7 +58,7 @@ def test_a_budget_may_end_anywhere_in_a_round(random_game, algorithm, counting):
 
 
 @every_algorithm
-def test_all_but_one_coalition_can_be_paid_for(random_game, counted, algorithm):
+def test_a_budget_of_all_but_one_coalition_is_spent(random_game, counted, algorithm):
     game = counted(random_game(8))
     top = topshap.identify(game, k=3, budget=255, algorithm=algorithm, random_state=0)
     assert (top.evaluations, top.stopped) == (255, "budget")
@@ -67,7 +67,7 @@ def test_all_but_one_coalition_can_be_paid_for(random_game, counted, algorithm):
 
 @either_counting
 @every_algorithm
-def test_it_says_that_the_budget_is_spent_only_if_it_is(random_game, algorithm, counting):
+def test_stopped_is_budget_only_if_the_budget_is_spent(random_game, algorithm, counting):
     for n, budget in ((1, 2), (1, 50), (2, 50), (4, 15), (4, 16), (4, 17), (4, 100)):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(random_game(n), k=1, random_state=0, **options)
@@ -80,7 +80,7 @@ def test_it_says_that_the_budget_is_spent_only_if_it_is(random_game, algorithm, 
 
 @either_counting
 @every_algorithm
-def test_with_the_two_ends_alone_everyone_gets_an_equal_share(random_game, algorithm, counting):
+def test_with_two_evaluations_all_estimates_are_equal(random_game, algorithm, counting):
     game = random_game(5)
     top = topshap.identify(game, k=2, budget=2, algorithm=algorithm, counting=counting, random_state=0)
     np.testing.assert_allclose(top.estimates, (top.grand - top.empty) / 5)
@@ -94,7 +94,7 @@ def test_with_the_two_ends_alone_everyone_gets_an_equal_share(random_game, algor
 
 @every_algorithm
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
-def test_it_is_exact_when_the_budget_covers_all_coalitions(random_game, counted, algorithm, n):
+def test_a_budget_of_all_coalitions_gives_an_exact_result(random_game, counted, algorithm, n):
     for budget in (2**n, 2**n + 1, 10 * 2**n):
         game = counted(random_game(n, seed=n))
         top = topshap.identify(game, k=(n + 1) // 2, budget=budget, algorithm=algorithm, random_state=0)
@@ -116,7 +116,7 @@ def test_a_race_that_stops_by_itself_is_exact_once_all_coalitions_are_known(rand
 
 @either_counting
 @every_algorithm
-def test_one_player_gets_everything(algorithm, counting):
+def test_a_single_player_has_the_whole_gain(algorithm, counting):
     for budget in (2, 3, 100):
         game = TableGame([3.0, 10.0])
         top = topshap.identify(game, k=1, budget=budget, algorithm=algorithm, counting=counting, random_state=0)
@@ -140,7 +140,7 @@ def test_one_sample_each_is_enough_for_an_additive_game(algorithm, counting):
 
 @either_counting
 @every_algorithm
-def test_more_budget_brings_the_estimates_closer(smooth_game, algorithm, counting):
+def test_a_larger_budget_reduces_the_error(smooth_game, algorithm, counting):
     game = smooth_game(7, seed=1)
 
     def error(budget):
@@ -157,7 +157,7 @@ def test_more_budget_brings_the_estimates_closer(smooth_game, algorithm, countin
 @either_counting
 @every_algorithm
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_everybody_may_be_asked_for(random_game, algorithm, counting, n):
+def test_k_may_be_the_number_of_players(random_game, algorithm, counting, n):
     for budget in (2, 3, n + 2, 40):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(random_game(n), k=n, random_state=0, **options)
@@ -169,7 +169,7 @@ def test_everybody_may_be_asked_for(random_game, algorithm, counting, n):
 @either_counting
 @every_algorithm
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e9])
-def test_in_a_constant_game_nobody_contributes(algorithm, counting, value):
+def test_all_estimates_of_a_constant_game_are_zero(algorithm, counting, value):
     for n, k, budget in ((2, 1, 3), (6, 2, 50), (6, 2, 63), (6, 6, 40)):
         options = {"budget": budget, "algorithm": algorithm, "counting": counting}
         top = topshap.identify(lambda c: np.full(len(c), value), n, k=k, random_state=0, **options)
@@ -182,7 +182,7 @@ def test_in_a_constant_game_nobody_contributes(algorithm, counting, value):
 @every_algorithm
 @pytest.mark.parametrize("power", [-30, 30])
 def test_the_unit_of_the_values_does_not_matter(random_game, algorithm, counting, power):
-    """Powers of two, about 1e-9 and 1e9, change no digit of a number: everything must scale to the bit."""
+    """Powers of two, about 1e-9 and 1e9, change no digit of a number: everything must scale exactly."""
     game, options = random_game(6), {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting}
     top = topshap.identify(game, random_state=0, **options)
     scaled = topshap.identify(lambda c: 2.0**power * game(c), 6, random_state=0, **options)
@@ -196,7 +196,7 @@ def test_the_unit_of_the_values_does_not_matter(random_game, algorithm, counting
 @every_algorithm
 @pytest.mark.parametrize("baseline", [2.0**30, -(2.0**30)])
 def test_a_large_common_baseline_does_not_matter(algorithm, counting, baseline):
-    """Whole numbers beside a baseline of about 1e9 are exact: contributions must come out the same to the bit."""
+    """Whole numbers beside a baseline of about 1e9 are exact: contributions must be exactly the same."""
     table = np.random.default_rng(0).integers(-50, 51, size=64).astype(float)
     options = {"k": 2, "budget": 55, "algorithm": algorithm, "counting": counting, "random_state": 0}
     top, lifted = (topshap.identify(TableGame(table + start), **options) for start in (0.0, baseline))
@@ -220,21 +220,21 @@ def test_large_small_and_lifted_values_give_finite_results(random_game, algorith
         assert 0 <= top.confidence <= 1 or np.isnan(top.confidence)
 
 
-# What is not known is not called certain.
+# Uncertainty.
 
 
 def all_equal_but_for_one_coalition(coalitions):
-    """Everybody adds 1 to any coalition, except that one coalition of six among 4096 is worth 20 more."""
+    """Every player adds 1 to any coalition, but one coalition of six players among 4096 has a value 20 higher."""
     rare = (coalitions == np.isin(np.arange(12), [0, 2, 4, 6, 8, 10])).all(axis=1)
     return coalitions.sum(axis=1) + 20.0 * rare
 
 
 @every_algorithm
 @pytest.mark.parametrize("budget", [60, 400])
-def test_samples_that_were_all_equal_are_not_certainty(algorithm, budget):
+def test_equal_samples_are_not_certain(algorithm, budget):
     options = {"k": 3, "budget": budget, "algorithm": algorithm, "counting": "calls"}
     runs = (topshap.identify(all_equal_but_for_one_coalition, 12, random_state=seed, **options) for seed in range(10))
-    top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not met
+    top = next(top for top in runs if np.allclose(top.estimates, 1.0))  # the rare coalition was not evaluated
     unknown = np.isnan(top.std_errors)
     assert (unknown | (top.std_errors > 1e-4)).all()
     width = np.ptp(np.where(np.isfinite(top.interval()), top.interval(), [-1e9, 1e9]), axis=1)
@@ -246,7 +246,7 @@ def test_samples_that_were_all_equal_are_not_certainty(algorithm, budget):
 
 
 def symmetric(coalitions):
-    """A game that only counts heads, not in proportion: everybody has the same value, samples vary."""
+    """A nonlinear function of the size: all players have the same Shapley value, but samples vary."""
     return np.array([0.0, 0.0, 0.0, 0.5, 2.0, 2.0])[coalitions.sum(axis=1)]
 
 
@@ -263,7 +263,7 @@ RUNS = 400
     [(equal, 12), (symmetric, 5), (symmetric, 11), (symmetric, 17)],
     ids=["ties", "part of the first round", "part of a later round", "more rounds"],
 )
-def test_among_equal_players_nobody_is_preferred(algorithm, game, budget):
+def test_equal_players_are_selected_equally_often(algorithm, game, budget):
     options = {"k": 1, "budget": budget, "algorithm": algorithm, "counting": "calls"}
     found = [int(topshap.identify(game, 5, random_state=seed, **options).players[0]) for seed in range(RUNS)]
     times = np.bincount(found, minlength=5)
@@ -272,7 +272,7 @@ def test_among_equal_players_nobody_is_preferred(algorithm, game, budget):
 
 
 @every_algorithm
-def test_exact_ties_are_broken_for_nobody_in_particular(algorithm):
+def test_exact_ties_are_broken_at_random(algorithm):
     found = [
         topshap.identify(equal, 4, k=2, algorithm=algorithm, random_state=seed).players.tolist() for seed in range(RUNS)
     ]
@@ -287,10 +287,10 @@ def test_exact_ties_are_broken_for_nobody_in_particular(algorithm):
 @pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm"}))
 @pytest.mark.parametrize("rows", [5, 8, 47])
 def test_the_largest_batch_allowed_does_not_change_the_result(random_game, monkeypatch, algorithm, counting, rows):
-    """Parts of a round are cut, the samples are the same.
+    """Rounds are split, and the samples stay the same.
 
-    Left out are kernelshap and stratified-svarm, which draw sizes for as many coalitions as fit into a batch before
-    they draw the members, so that the order of the random numbers depends on that.
+    This excludes kernelshap and stratified-svarm, which draw sizes for as many coalitions as fit into a batch before
+    they draw the members, so that the order of the random numbers depends on the size of a batch.
     """
     game, options = random_game(9), {"k": 3, "budget": 250, "algorithm": algorithm, "counting": counting}
     whole = topshap.identify(game, random_state=0, **options)
@@ -314,7 +314,7 @@ def test_no_batch_is_larger_than_allowed(monkeypatch, counted, algorithm):
 
 
 @every_algorithm
-def test_its_name_and_its_object_mean_the_same(random_game, algorithm):
+def test_an_algorithm_gives_the_same_result_by_name_and_as_an_object(random_game, algorithm):
     game = random_game(6)
     by_name = topshap.identify(game, k=2, budget=50, algorithm=algorithm, random_state=0)
     by_object = topshap.identify(game, k=2, budget=50, algorithm=ALGORITHMS[algorithm](), random_state=0)
@@ -332,13 +332,13 @@ def test_an_algorithm_keeps_nothing_between_races(random_game, algorithm):
 
 
 @every_algorithm
-def test_it_is_shown_as_its_constructor(algorithm):
+def test_the_repr_of_an_algorithm_is_its_constructor(algorithm):
     shown = repr(make(algorithm))
     assert shown.startswith(ALGORITHMS[algorithm].__name__ + "(")
     assert eval(shown, vars(topshap.algorithms)).name == algorithm  # noqa: S307 - our own text
 
 
-def test_enumeration_estimates_without_errors_when_its_budget_does_not_suffice(random_game):
+def test_enumeration_with_too_small_a_budget_gives_estimates_without_standard_errors(random_game):
     top = topshap.identify(random_game(5), k=2, budget=20, algorithm=Enumeration(), random_state=0)
     assert (top.evaluations, top.stopped) == (20, "budget")
     assert top.estimates.sum() == pytest.approx(top.grand - top.empty)
@@ -396,7 +396,7 @@ def test_values_down_to_1e_150_give_the_same_answer_as_ordinary_ones(random_game
 
 
 @every_algorithm
-def test_values_whose_squares_are_not_floats_give_finite_estimates_and_no_false_certainty(random_game, algorithm):
+def test_values_whose_squares_underflow_give_finite_estimates_and_no_false_certainty(random_game, algorithm):
     options = {"k": 3, "budget": 200, "algorithm": algorithm, "random_state": 0}
     top = topshap.identify(random_game(9), **options)
     small = topshap.identify(scaled(random_game(9), -980), 9, **options)

@@ -1,4 +1,4 @@
-"""Greedy CMCS: which players are sampled next."""
+"""Greedy CMCS: the selection of the players to sample next."""
 
 import math
 
@@ -30,7 +30,7 @@ def counts_after(game, k, budget, seed=0, **options):
     return race.standing.counts
 
 
-def test_the_doubt_about_a_pair_is_the_normal_probability_of_the_other_order():
+def test_the_probability_of_a_wrong_order_is_that_of_a_normal_difference():
     samples = np.random.default_rng(0).normal([2.0, 1.5, 1.0, 0.0], 1.0, size=(25, 4))
     top, rest = np.array([0, 1]), np.array([2, 3])
     wrong = probability_of_wrong_order(standing_of(samples), top, rest)
@@ -51,7 +51,7 @@ def test_only_rounds_that_both_players_shared_count():
     assert wrong[0, 0] == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2)
 
 
-def test_the_pair_most_in_doubt_is_always_drawn_and_the_clearest_never_for_its_own_sake():
+def test_the_most_uncertain_pair_is_always_drawn_and_the_clearest_never_alone():
     samples = np.random.default_rng(1).normal([9.0, 5.0, 4.9, 0.0], 0.5, size=(30, 4))
     standing = standing_of(samples)
     rng = np.random.default_rng(0)
@@ -61,7 +61,7 @@ def test_the_pair_most_in_doubt_is_always_drawn_and_the_clearest_never_for_its_o
     assert any(players == {1, 2} for players in drawn)
 
 
-def test_a_pair_is_drawn_as_often_as_its_doubt_says():
+def test_a_pair_is_drawn_with_its_rescaled_probability_of_a_wrong_order():
     samples = np.random.default_rng(2).normal([2.0, 1.0, 0.7, 0.4, 0.1], 1.5, size=(30, 5))
     standing = standing_of(samples)
     top, rest = standing.partition(1)
@@ -73,12 +73,12 @@ def test_a_pair_is_drawn_as_often_as_its_doubt_says():
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
-def test_everyone_is_drawn_when_all_pairs_are_equally_in_doubt(k):
+def test_all_players_are_drawn_if_all_pairs_are_equally_uncertain(k):
     standing = standing_of(np.zeros((5, 4)))
     assert sorted(doubtful_players(standing, k, np.full((k, 4 - k), 0.5))) == [0, 1, 2, 3]
 
 
-def test_nobody_is_drawn_twice():
+def test_no_player_is_drawn_twice():
     rng = np.random.default_rng(0)
     standing = standing_of(rng.normal(size=(10, 8)))
     for _ in range(50):
@@ -86,7 +86,7 @@ def test_nobody_is_drawn_twice():
         assert len(set(players.tolist())) == len(players) >= 2
 
 
-def test_everyone_is_sampled_in_the_warm_up(random_game):
+def test_the_warm_up_samples_every_player(random_game):
     assert np.all(counts_after(random_game(6), 2, 2 + 7 * 5, warm_up=5) >= 5)
 
 
@@ -99,21 +99,21 @@ def test_players_near_the_border_are_sampled_more_than_those_far_from_it():
     assert near.mean() > 2 * far.mean()
 
 
-def test_additive_games_do_not_freeze_it():
-    """All samples are equal, so that without a floor every doubt would be 0 or undefined."""
+def test_sampling_continues_in_additive_games():
+    """All samples are equal: without a floor, every probability of a wrong order would be 0 or undefined."""
     counts = counts_after(AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1]), 3, 700)
     assert counts[[1, 4]].min() > 60  # the third and the fourth
     assert counts.min() >= 30
 
 
-def test_constant_games_do_not_freeze_it():
+def test_sampling_continues_evenly_in_constant_games():
     counts = counts_after(AdditiveGame(np.zeros(6)), 2, 2 + 60 * 7)
     assert np.ptp(counts) <= 1
     assert counts.min() >= 55
 
 
 @pytest.mark.parametrize("answered", [0, 1, 2, 3])
-def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(play, random_game, answered):
+def test_an_incomplete_comparison_counts_for_the_sampled_players(play, random_game, answered):
     played = play(GreedyCMCS(warm_up=2), random_game(6), k=3, seed=3)
     played.answer()
     before = played.standing.counts.copy()
@@ -125,7 +125,7 @@ def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(play
     np.testing.assert_array_equal(played.standing.counts, expected)
 
 
-def test_when_everybody_is_asked_for_it_is_plain_cmcs(random_game):
+def test_with_k_equal_to_n_greedy_cmcs_is_plain_cmcs(random_game):
     game, options = random_game(7), {"k": 7, "budget": 400, "counting": "calls", "random_state": 0}
     greedy = topshap.identify(game, algorithm=GreedyCMCS(warm_up=2), **options)
     plain = topshap.identify(game, algorithm=CMCS(), **options)
@@ -133,6 +133,6 @@ def test_when_everybody_is_asked_for_it_is_plain_cmcs(random_game):
 
 
 @pytest.mark.parametrize("warm_up", [1, 0, 2.5, True, None])
-def test_a_warm_up_that_gives_no_variance_is_refused(warm_up):
+def test_an_invalid_warm_up_is_refused(warm_up):
     with pytest.raises(ParameterError, match="The 'warm_up' parameter of GreedyCMCS must be an int of at least 2"):
         GreedyCMCS(warm_up=warm_up)

@@ -1,4 +1,4 @@
-"""A batch whose values are told in parts costs the same, and has the same answer, as one that is told at once."""
+"""A batch that is told in parts has the same cost and the same values as one that is told at once."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_a_race_counts_parts_at_once_and_learns_when_the_batch_is_complete():
     np.testing.assert_allclose(race.result().estimates, np.arange(6.0), atol=1e-9)
 
 
-def test_a_race_that_is_ended_stands_by_what_it_was_told():
+def test_an_ended_race_uses_the_values_it_was_told():
     race = Race(6, 2, budget=40, algorithm="kernelshap", random_state=0)
     with pytest.raises(RaceError, match="has not started"):
         race.end()
@@ -70,7 +70,7 @@ def test_a_race_that_is_ended_stands_by_what_it_was_told():
 
 
 @pytest.mark.parametrize("values", [[1.0, np.nan], [1.0] * 100, ["x"]])
-def test_a_part_is_checked(values):
+def test_invalid_values_of_a_part_are_refused(values):
     race = Race(6, 2, budget=40, random_state=0)
     race.tell([0.0, 15.0])
     with pytest.raises(GameError):

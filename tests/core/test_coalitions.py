@@ -1,4 +1,4 @@
-"""Coalitions as rows, keys and ids, and how they are drawn."""
+"""Coalitions as rows, keys and ids, and their random draws."""
 
 import itertools
 from itertools import islice
@@ -37,7 +37,7 @@ def test_a_key_does_not_depend_on_the_memory_layout():
     assert co.keys(coalitions[::-1]) == co.keys(coalitions)[::-1]
 
 
-def test_no_coalitions_have_no_keys():
+def test_an_empty_array_of_coalitions_has_no_keys():
     assert co.keys(np.empty((0, 9), dtype=bool)) == []
 
 
@@ -58,13 +58,13 @@ def test_smallest_takes_the_players_with_the_smallest_entries():
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 99))
-def test_a_drawn_coalition_has_the_size_that_was_asked_for(sizes, seed):
+def test_a_drawn_coalition_has_the_requested_size(sizes, seed):
     drawn = co.draw_of_sizes(np.array(sizes, dtype=int), 9, np.random.default_rng(seed))
     assert drawn.sum(axis=1).tolist() == sizes
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
-def test_anchors_have_a_uniform_size_from_nobody_to_everybody(n):
+def test_sizes_of_anchors_are_uniform_from_0_to_n(n):
     sizes = co.draw_anchors(6000, n, np.random.default_rng(n)).sum(axis=1)
     assert sizes_are_uniform(sizes, 0, n)
 
@@ -120,6 +120,6 @@ def test_a_coalition_is_named_by_its_players():
     assert co.names_of(np.array([True, False, True]), ("age", "sex", "bmi")) == "{age, bmi}"
 
 
-def test_the_name_of_a_long_coalition_is_cut_and_says_by_how_much():
+def test_the_name_of_a_large_coalition_ends_with_the_number_of_further_players():
     assert co.names_of(np.ones(20, dtype=bool), at_most=3) == "{0, 1, 2, ... 17 more}"
     assert co.names_of(np.ones(3, dtype=bool), at_most=3) == "{0, 1, 2}"

@@ -1,4 +1,4 @@
-"""A race whose budget is raised is the race that had the larger budget from the start."""
+"""An extended race equals a race that had the larger budget from the start."""
 
 import itertools
 
@@ -32,9 +32,7 @@ def as_bits(top):
     budgets=st.sets(st.integers(2, 127), min_size=2, max_size=6).map(sorted),
     k_and_seed=st.tuples(st.integers(1, 7), st.integers(0, 3)),
 )
-def test_a_race_that_is_extended_is_the_race_with_the_larger_budget(
-    algorithm, counting, budgets, k_and_seed, random_game
-):
+def test_an_extended_race_equals_a_race_with_the_larger_budget(algorithm, counting, budgets, k_and_seed, random_game):
     game, (k, seed) = random_game(7), k_and_seed
     setup = {"k": k, "algorithm": algorithm, "counting": counting, "random_state": seed}
     race = topshap.Race(7, budget=budgets[0], **setup)

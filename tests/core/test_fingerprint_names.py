@@ -1,4 +1,4 @@
-"""Names in fingerprints: the same wherever a function or class is moved, as existing stores contain them."""
+"""Names in fingerprints: they stay the same when a function or class moves, since existing stores contain them."""
 
 import importlib
 
@@ -32,15 +32,15 @@ def test_a_name_is_the_one_that_stores_contain(module, name, recorded):
     assert is_importable(thing)
 
 
-def test_only_what_can_be_imported_counts_by_name():
+def test_only_objects_of_installed_modules_are_importable():
     assert is_importable(np.mean)
     assert is_importable(len)
-    assert not is_importable(test_only_what_can_be_imported_counts_by_name)
+    assert not is_importable(test_only_objects_of_installed_modules_are_importable)
     assert not is_importable(lambda: None)
 
 
 @pytest.mark.skipif(not hasattr(np.add, "__qualname__"), reason="ufuncs of old versions of numpy have no name")
-def test_ufuncs_count_by_name():
+def test_ufuncs_are_importable():
     assert is_importable(np.add)
 
 

@@ -1,4 +1,4 @@
-"""Fingerprints: equal for the same game in any process, different as soon as a value might be, or else None."""
+"""Fingerprints: equal for the same game in any process, different if a value may differ, None if not computable."""
 
 import functools
 import pickle
@@ -30,7 +30,7 @@ X, Y = load_iris(return_X_y=True)
 SCALE = 2.0
 
 
-def mark(part):
+def fingerprint(part):
     return fingerprint_of("test", part=part)
 
 
@@ -39,49 +39,52 @@ nested = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.
 
 
 @given(nested, nested)
-def test_parts_have_the_same_mark_just_if_they_are_the_same(one, other):
-    assert mark(one) == mark(pickle.loads(pickle.dumps(one)))
-    assert (mark(one) == mark(other)) == (repr(one) == repr(other) or (one == other and type(one) is type(other)))
+def test_parts_have_the_same_fingerprint_if_and_only_if_they_are_equal(one, other):
+    assert fingerprint(one) == fingerprint(pickle.loads(pickle.dumps(one)))
+    assert (fingerprint(one) == fingerprint(other)) == (
+        repr(one) == repr(other) or (one == other and type(one) is type(other))
+    )
 
 
-def test_structure_counts():
-    assert mark(["a", "b"]) != mark(["ab"]) != mark([["a"], "b"])
-    assert mark((1, 2)) != mark([1, 2])
-    assert mark(1) != mark(1.0) != mark(True)
-    assert mark({"a": 1, "b": 2}) == mark({"b": 2, "a": 1})
-    assert mark({3, 1, 2}) == mark({2, 3, 1})
+def test_fingerprints_depend_on_structure_and_type_but_not_on_the_order_of_dicts_and_sets():
+    assert fingerprint(["a", "b"]) != fingerprint(["ab"]) != fingerprint([["a"], "b"])
+    assert fingerprint((1, 2)) != fingerprint([1, 2])
+    assert fingerprint(1) != fingerprint(1.0) != fingerprint(True)
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint({3, 1, 2}) == fingerprint({2, 3, 1})
 
 
-def test_arrays_count_by_dtype_shape_and_content():
+def test_fingerprints_of_arrays_depend_on_dtype_shape_and_content():
     array = np.arange(6.0)
-    assert mark(array) == mark(array[::-1][::-1])
+    assert fingerprint(array) == fingerprint(array[::-1][::-1])
     different = [array, array.astype(np.float32), array.reshape(2, 3), array + 1, array.astype(object)]
-    assert len({mark(each) for each in different}) == len(different)
+    assert len({fingerprint(each) for each in different}) == len(different)
 
 
-def test_what_lies_between_the_fields_of_an_array_does_not_count():
+def test_padding_between_the_fields_of_an_array_is_ignored():
     aligned = np.dtype([("small", "i1"), ("large", "f8")], align=True)
-    marks = set()
+    fingerprints = set()
     for padding in (0, 255):
         rows = np.frombuffer(bytearray([padding] * 2 * aligned.itemsize), dtype=aligned).copy()
         rows["small"], rows["large"] = 1, 2.0
-        marks.add(mark(rows))
-    assert len(marks) == 1
+        fingerprints.add(fingerprint(rows))
+    assert len(fingerprints) == 1
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_frames_count_by_names_dtypes_and_values(library):
+def test_fingerprints_of_frames_depend_on_names_dtypes_and_values(library):
     columns = {"a": [1, 2, 3], "b": ["x", None, "z"]}
     frame = library.DataFrame(columns)
-    assert mark(frame) == mark(library.DataFrame(columns))
+    assert fingerprint(frame) == fingerprint(library.DataFrame(columns))
     renamed = library.DataFrame({"a": [1, 2, 3], "c": ["x", None, "z"]})
     floats = library.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", None, "z"]})
     other = library.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
-    assert len({mark(each) for each in (frame, renamed, floats, other)}) == 4
+    assert len({fingerprint(each) for each in (frame, renamed, floats, other)}) == 4
 
 
-def test_categories_that_no_row_has_count():
-    assert mark(pd.Series(["u"], dtype=pd.CategoricalDtype(["u", "v"]))) != mark(pd.Series(["u"], dtype="category"))
+def test_unused_categories_change_the_fingerprint():
+    used, unused = pd.CategoricalDtype(["u"]), pd.CategoricalDtype(["u", "v"])
+    assert fingerprint(pd.Series(["u"], dtype=used)) != fingerprint(pd.Series(["u"], dtype=unused))
 
 
 @pytest.mark.parametrize(
@@ -94,41 +97,42 @@ def test_categories_that_no_row_has_count():
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_models_count_by_what_they_learned(model):
+def test_fingerprints_of_models_depend_on_their_fitted_state(model):
     fitted = clone(model).fit(X, Y)
     same, other = clone(model).fit(X, Y), clone(model).fit(X[:-1], Y[:-1])
-    before = mark(fitted)
+    before = fingerprint(fitted)
     fitted.predict(X)  # some models count how often they are used
-    assert before == mark(fitted) == mark(same)
-    assert len({before, mark(other), mark(model), mark(fitted.predict), mark(fitted.predict_proba)}) == 5
+    assert before == fingerprint(fitted) == fingerprint(same)
+    different = (fitted, other, model, fitted.predict, fitted.predict_proba)
+    assert len({fingerprint(each) for each in different}) == 5
 
 
-def test_functions_count_by_their_code_and_what_they_use():
+def test_fingerprints_of_functions_depend_on_code_and_used_values():
     def scaled(by):
         return lambda x: x * by
 
-    one, other = (lambda x: x + 1), (lambda x: x + 2)  # both in one line, as in a list of games
-    assert mark(one) != mark(other)
-    assert mark(scaled(2)) == mark(scaled(2)) != mark(scaled(3))
-    assert mark(functools.partial(pow, 2)) != mark(functools.partial(pow, 3))
-    assert mark(np.mean) == mark(np.mean) != mark(np.median)
+    one, other = (lambda x: x + 1), (lambda x: x + 2)  # on one line, as in a list of games
+    assert fingerprint(one) != fingerprint(other)
+    assert fingerprint(scaled(2)) == fingerprint(scaled(2)) != fingerprint(scaled(3))
+    assert fingerprint(functools.partial(pow, 2)) != fingerprint(functools.partial(pow, 3))
+    assert fingerprint(np.mean) == fingerprint(np.mean) != fingerprint(np.median)
     fitted = KNeighborsClassifier().fit(X, Y)
     other_fit = KNeighborsClassifier(3).fit(X, Y)
-    assert mark(lambda rows: fitted.predict(rows + 1)) is not None
-    assert mark(scaled(fitted)) != mark(scaled(other_fit))
+    assert fingerprint(lambda rows: fitted.predict(rows + 1)) is not None
+    assert fingerprint(scaled(fitted)) != fingerprint(scaled(other_fit))
 
 
 def times_scale(x):
     return [each * SCALE for each in x]
 
 
-def test_a_variable_that_a_function_uses_counts(monkeypatch):
-    before = mark(times_scale)
+def test_a_global_variable_that_a_function_uses_changes_its_fingerprint(monkeypatch):
+    before = fingerprint(times_scale)
     monkeypatch.setitem(globals(), "SCALE", 3.0)
-    assert mark(times_scale) != before
+    assert fingerprint(times_scale) != before
 
 
-def test_classes_of_the_users_own_count_by_their_code():
+def test_fingerprints_of_custom_classes_depend_on_their_code():
     def make(weight):
         class Model:
             def __init__(self):
@@ -139,23 +143,23 @@ def test_classes_of_the_users_own_count_by_their_code():
 
         return Model()
 
-    assert mark(make(1)) == mark(make(1)) != mark(make(2))
+    assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
 
 
-def test_what_cannot_be_fingerprinted_has_no_mark(tmp_path):
+def test_an_object_that_cannot_be_fingerprinted_has_no_fingerprint(tmp_path):
     lock = threading.Lock()
     with (tmp_path / "file").open("w") as file:
         for opaque in (lock, lambda x: (x, lock), file, [1, {"deep": lock}], iter([1, 2]), (i for i in range(3))):
-            assert mark(opaque) is None
+            assert fingerprint(opaque) is None
 
 
-def test_what_contains_itself_has_a_mark():
+def test_an_object_that_contains_itself_has_a_fingerprint():
     loop = [1]
     loop.append(loop)
-    assert mark(loop) is not None
+    assert fingerprint(loop) is not None
 
 
-def test_marks_are_the_same_in_another_process(capsys):
+def test_fingerprints_are_the_same_in_another_process(capsys):
     code = (
         "from sklearn.datasets import load_iris\n"
         "from sklearn.ensemble import RandomForestClassifier\n"
@@ -198,22 +202,22 @@ EVERY_GAME = {
 
 
 @pytest.mark.parametrize("make", EVERY_GAME.values(), ids=EVERY_GAME)
-def test_every_game_has_a_fingerprint_that_tells_it_from_others(make):
+def test_the_fingerprint_of_a_game_depends_on_its_parameters(make):
     first = make(2.0).fingerprint
     assert len(first) == 64
     assert first == make(2.0).fingerprint != make(3.0).fingerprint
 
 
-def test_all_games_are_different():
+def test_games_of_different_classes_have_different_fingerprints():
     assert len({make(2.0).fingerprint for make in EVERY_GAME.values()}) == len(EVERY_GAME)  # type: ignore[attr-defined]
 
 
-def test_groups_count_and_names_do_not():
+def test_groups_change_the_fingerprint_and_feature_names_do_not():
     def game(**options):
         return games.UnsupervisedGame(X, **options).fingerprint
 
-    marks = {game(), game(groups={"both": [0, 1]}), game(always=[0]), game(groups={"both": [0, 2]})}
-    assert len(marks) == 4
+    fingerprints = {game(), game(groups={"both": [0, 1]}), game(always=[0]), game(groups={"both": [0, 2]})}
+    assert len(fingerprints) == 4
     assert game() == game(feature_names=["a", "b", "c", "d"])
 
 
@@ -342,26 +346,26 @@ NAMED = {
 
 
 @pytest.mark.parametrize("make", NAMED, ids=lambda make: make.__name__)
-def test_a_name_stands_for_the_function_only(make):
-    """Documents, data, options and players count as in a game without a name."""
+def test_a_name_replaces_only_the_hash_of_the_function(make):
+    """The fingerprint still depends on documents, data, options and players."""
     fingerprints = [make().fingerprint, *(make(**change).fingerprint for change in NAMED[make])]  # type: ignore[attr-defined]
     assert all(re.fullmatch("v[12]:[0-9a-f]{64}", fingerprint) for fingerprint in fingerprints)
     assert len(set(fingerprints)) == len(fingerprints)
     assert make().fingerprint == fingerprints[0]
 
 
-def test_a_named_function_may_change():
+def test_a_named_estimator_may_change_without_changing_the_fingerprint():
     first = retraining(depth=1).fingerprint
     assert first == retraining(depth=2).fingerprint
     assert first == games.RetrainingGame(LogisticRegression(), DATA, LABELS, cv=2, fingerprint="v1").fingerprint
 
 
-def test_a_part_that_cannot_be_fingerprinted_is_named_too():
+def test_a_name_also_replaces_a_part_that_cannot_be_fingerprinted():
     first, again, other = (retraining(scoring=Opaque(), cv=cv).fingerprint for cv in (2, 2, 3))
     assert first == again != other
 
 
-def test_a_seed_counts_for_estimators_that_use_one():
+def test_the_seed_changes_the_fingerprint_only_for_estimators_that_use_it():
     def game(estimator, seed):
         return games.RetrainingGame(estimator, DATA, LABELS, cv=2, random_state=seed, fingerprint="v1").fingerprint
 

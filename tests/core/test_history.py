@@ -1,4 +1,4 @@
-"""What is kept of the way a race went."""
+"""The history of a race."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ def test_the_last_moment_is_the_result(random_game, algorithm):
     np.testing.assert_array_equal(history.std_errors[-1], top.std_errors)
 
 
-def test_there_are_few_moments_however_long_the_race(random_game):
+def test_the_history_of_a_long_race_has_few_moments(random_game):
     top = topshap.identify(random_game(11), k=3, budget=2000, algorithm="greedy-cmcs", random_state=0)
     assert 40 < len(top.history.evaluations) < 130
 
 
-def test_a_race_that_goes_on_does_not_change_what_was_looked_at(random_game):
+def test_continuing_a_race_does_not_change_an_earlier_history(random_game):
     race = topshap.Race(6, 2, budget=60, algorithm="greedy-cmcs", random_state=0)
     game = random_game(6)
     for _ in range(3):

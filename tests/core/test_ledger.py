@@ -1,4 +1,4 @@
-"""What has been paid for, and what it took: against a ledger that goes through the accesses one by one."""
+"""The ledger, compared with one that goes through the accesses one by one."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def worth(ids):
 
 
 class OneByOne:
-    """The rules in their simplest form: one access after the other until one is too dear."""
+    """The rules in their simplest form: one access after the other, until one exceeds the budget."""
 
     def __init__(self, budget, counting):
         self.budget, self.counting = budget, counting
@@ -48,7 +48,7 @@ class OneByOne:
     st.one_of(st.none(), st.integers(0, 20)),
     st.sampled_from(COUNTINGS),
 )
-def test_accounts_agree_with_going_through_the_accesses_one_by_one(batches, budget, counting):
+def test_prices_and_counts_agree_with_a_ledger_that_counts_one_by_one(batches, budget, counting):
     ledger, model = Ledger(N, budget, counting), OneByOne(budget, counting)
     for batch in batches:
         known_before = set(model.known)
@@ -63,7 +63,7 @@ def test_accounts_agree_with_going_through_the_accesses_one_by_one(batches, budg
 
 
 @pytest.mark.parametrize("counting", COUNTINGS)
-def test_asking_for_the_price_changes_nothing(counting):
+def test_pricing_a_batch_changes_nothing(counting):
     ledger = Ledger(N, 5, counting)
     first, second = ledger.price(rows(1, 2, 1)), ledger.price(rows(1, 2, 1))
     assert first == second
@@ -89,7 +89,7 @@ def test_the_empty_and_the_grand_coalition_are_charged_once_in_either_counting()
         assert (ledger.spent, ledger.calls) == (2, 2)
 
 
-def test_what_is_known_is_answered_after_the_budget_is_gone():
+def test_known_values_are_free_after_the_budget_is_spent():
     ledger = Ledger(N, 1)
     ledger.enter(ledger.price(rows(5)), worth([5]))
     assert ledger.remaining == 0
@@ -98,25 +98,25 @@ def test_what_is_known_is_answered_after_the_budget_is_gone():
     assert bill.unpaid == []
 
 
-def test_values_come_back_in_the_asked_order():
+def test_values_are_returned_in_the_requested_order():
     ledger = Ledger(N)
     answer = ledger.enter(ledger.price(rows(6, 1, 6, 4)), np.array([0.6, 0.1, 0.4]))
     assert answer.tolist() == [0.6, 0.1, 0.6, 0.4]
     assert ledger.look_up(rows(4, 6)).tolist() == [0.4, 0.6]
 
 
-def test_looking_up_what_is_not_known_fails():
+def test_looking_up_an_unknown_value_fails():
     with pytest.raises(KeyError):
         Ledger(N).look_up(rows(1))
 
 
-def test_values_for_the_wrong_number_of_coalitions_are_not_taken():
+def test_values_for_the_wrong_number_of_coalitions_are_refused():
     ledger = Ledger(N)
     with pytest.raises(ValueError, match="zip"):
         ledger.enter(ledger.price(rows(1, 2)), worth([1]))
 
 
-def test_it_is_complete_when_all_coalitions_are_known_and_not_before():
+def test_a_ledger_is_complete_only_when_all_coalitions_are_known():
     ledger = Ledger(2)
     ledger.enter(ledger.price(rows(3, 1, 0, n=2)), worth([3, 1, 0]))
     assert not ledger.complete
@@ -125,7 +125,7 @@ def test_it_is_complete_when_all_coalitions_are_known_and_not_before():
     assert ledger.table().tolist() == [10.0, 11.0, 12.0, 13.0]
 
 
-def test_without_a_budget_nothing_is_cut():
+def test_without_a_budget_a_batch_is_not_shortened():
     ledger = Ledger(N)
     assert ledger.remaining is None
     assert len(ledger.price(rows(*range(8))).keys) == 8

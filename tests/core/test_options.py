@@ -1,4 +1,4 @@
-"""The shared options: declared once, in every signature, refused by name."""
+"""The shared options: declared once, listed in every signature, and named in errors."""
 
 import inspect
 import typing
@@ -9,7 +9,7 @@ import topshap
 from topshap.core.errors import ParameterError
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, RaceOptions
 
-DOORS = [topshap.identify, topshap.aidentify, topshap.Race]
+ENTRY_POINTS = [topshap.identify, topshap.aidentify, topshap.Race]
 GAME = topshap.games.AdditiveGame([3.0, 1.0, 2.0])
 
 
@@ -21,9 +21,9 @@ def test_every_option_has_a_type_a_default_and_a_description():
     assert source.count('"""') == 2 * (len(OPTION_DEFAULTS) + 1)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_front_door_lists_the_options_with_their_defaults(door):
-    parameters = inspect.signature(door).parameters
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+def test_every_entry_point_lists_the_options_with_their_defaults(entry_point):
+    parameters = inspect.signature(entry_point).parameters
     assert {name: parameters[name].default for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
     assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in OPTION_DEFAULTS)
     assert "options" not in parameters
@@ -55,7 +55,7 @@ def test_a_misspelt_option_is_refused_with_the_closest_one():
         ("random_state", "x"),
     ],
 )
-def test_a_wrong_value_names_the_option_and_the_front_door(option, wrong):
+def test_an_invalid_value_names_the_option_and_the_entry_point(option, wrong):
     assert {option} <= OPTION_DEFAULTS.keys()
     with pytest.raises(ParameterError, match=f"^The '{option}' parameter of identify must be "):
         topshap.identify(GAME, k=1, **{option: wrong})
@@ -78,7 +78,7 @@ def test_defaults_are_valid():
         ({"counting": "call"}, "calls"),
     ],
 )
-def test_a_misspelt_choice_is_answered_with_the_closest_one(wrong, meant):
+def test_a_misspelt_choice_is_refused_with_the_closest_one(wrong, meant):
     with pytest.raises(ParameterError, match=rf"instead\. Did you mean '{meant}'\?$"):
         topshap.Race(4, 2, **wrong)
 

@@ -1,4 +1,4 @@
-"""Race: the order of ask and tell, what is asked, and what a race says about itself."""
+"""Race: the order of ask and tell, the coalitions of a batch, and the state of a race."""
 
 from contextlib import suppress
 
@@ -20,7 +20,7 @@ def finish(race, game):
     return race.result()
 
 
-def test_the_first_question_is_about_nobody_and_everybody():
+def test_the_first_batch_is_the_empty_and_the_grand_coalition():
     race = topshap.Race(4, 2, budget=10, random_state=0)
     np.testing.assert_array_equal(race.ask(), [[False] * 4, [True] * 4])
 
@@ -33,7 +33,7 @@ def test_asking_again_gives_the_same_coalitions(random_game):
         race.tell(game(first))
 
 
-def test_scribbling_on_what_was_asked_does_not_change_the_question(random_game):
+def test_changing_the_asked_coalitions_does_not_change_the_race(random_game):
     game, race = random_game(6), topshap.Race(6, 2, budget=40, random_state=0)
     while not race.done:
         asked = race.ask()
@@ -101,7 +101,7 @@ def test_a_race_that_has_not_started_has_no_standing_and_no_result():
         race.result()
 
 
-def test_a_race_that_is_over_neither_asks_nor_listens(random_game):
+def test_a_race_that_is_done_refuses_ask_and_tell(random_game):
     race = topshap.Race(5, 2, budget=12, random_state=0)
     top = finish(race, random_game(5))
     with pytest.raises(RaceError, match=r"over \(budget\)"):
@@ -111,7 +111,7 @@ def test_a_race_that_is_over_neither_asks_nor_listens(random_game):
     np.testing.assert_array_equal(race.result().estimates, top.estimates)
 
 
-def test_a_race_can_be_looked_at_while_it_runs(random_game):
+def test_results_can_be_read_while_a_race_runs(random_game):
     game, race = random_game(8), topshap.Race(8, 3, budget=100, algorithm="bus", random_state=0)
     spent = []
     while not race.done:
@@ -141,7 +141,7 @@ def test_a_result_taken_early_does_not_change_when_the_race_goes_on(random_game)
     assert not np.array_equal(early.estimates, final.estimates)
 
 
-def test_looking_does_not_disturb_the_race(random_game):
+def test_reading_results_does_not_change_the_race(random_game):
     game = random_game(8)
     undisturbed = finish(topshap.Race(8, 3, budget=300, random_state=0), game)
     race = topshap.Race(8, 3, budget=300, random_state=0)
@@ -153,7 +153,7 @@ def test_looking_does_not_disturb_the_race(random_game):
     np.testing.assert_array_equal(race.result().estimates, undisturbed.estimates)
 
 
-def test_values_that_cannot_be_taken_leave_the_race_as_it_was(random_game):
+def test_invalid_values_leave_the_race_unchanged(random_game):
     game, race = random_game(6), topshap.Race(6, 2, budget=40, random_state=0)
     undisturbed = topshap.identify(game, k=2, budget=40, random_state=0)
     while not race.done:
@@ -166,7 +166,7 @@ def test_values_that_cannot_be_taken_leave_the_race_as_it_was(random_game):
     np.testing.assert_array_equal(race.result().estimates, undisturbed.estimates)
 
 
-def test_a_value_that_is_no_number_is_blamed_on_its_coalition_by_name():
+def test_an_invalid_value_is_reported_with_the_names_in_its_coalition():
     race = topshap.Race(2, 1, budget=3, player_names=["age", "bmi"])
     with pytest.raises(GameError, match=r"Got nan for \{age, bmi\}"):
         race.tell([0.0, np.nan])
@@ -177,13 +177,13 @@ def test_infinities_of_both_signs_are_refused_without_a_warning():
         topshap.Race(2, 1, budget=3).tell([np.inf, -np.inf])
 
 
-def test_every_error_can_be_caught_as_one_and_as_its_builtin_kind():
+def test_every_error_is_a_topshap_error_and_a_builtin_error():
     for error, builtin in ((ParameterError, ValueError), (GameError, ValueError), (RaceError, RuntimeError)):
         assert issubclass(error, TopshapError)
         assert issubclass(error, builtin)
 
 
-def test_parameters_are_checked_in_the_name_of_the_race():
+def test_an_invalid_parameter_is_reported_as_one_of_race():
     with pytest.raises(ParameterError, match=r"The 'k' parameter of Race must be an int in \[1, 4\]. Got 5 instead."):
         topshap.Race(4, 5)
 
@@ -196,7 +196,7 @@ def test_without_a_budget_there_are_fifty_evaluations_a_player_or_all_coalitions
 
 
 class Stubborn(Algorithm):
-    """Yields the same round without end, and notes the values that it gets."""
+    """Yields the same round without end, and records how many values it gets."""
 
     name = "stubborn"
 
@@ -211,14 +211,14 @@ class Stubborn(Algorithm):
             yield Round(np.eye(problem.n, dtype=bool), lambda values: self.got.append(len(values)))
 
 
-def test_an_algorithm_gets_what_the_budget_allows_and_is_not_resumed_after_it(random_game):
+def test_an_algorithm_gets_the_values_within_the_budget_and_is_not_resumed(random_game):
     algorithm = Stubborn()
     top = finish(topshap.Race(5, 2, budget=4, algorithm=algorithm), random_game(5))
     assert (top.evaluations, top.stopped, algorithm.got) == (4, "budget", [2])
 
 
 class OneRound(Algorithm):
-    """An algorithm of one's own, which needs less than the budget."""
+    """A custom algorithm that needs less than the budget."""
 
     name = "one-round"
 
@@ -230,14 +230,14 @@ class OneRound(Algorithm):
         yield Round(rows, lambda values: standing.add(values - problem.empty))
 
 
-def test_an_algorithm_of_ones_own_runs_by_its_object_and_is_named_in_the_result():
+def test_a_custom_algorithm_is_named_in_the_result():
     game = topshap.games.AdditiveGame([3.0, 1.0, 2.0, 0.0, 5.0], baseline=7.0)
     top = topshap.identify(game, k=2, budget=20, algorithm=OneRound())
     assert top.players.tolist() == [4, 0]
     assert (top.algorithm, top.evaluations, top.budget, top.stopped) == ("one-round", 7, 20, "finished")
 
 
-def test_a_race_says_how_it_was_set_up(random_game):
+def test_a_result_records_the_options_of_its_race(random_game):
     race = topshap.Race(5, 2, budget=9, algorithm=CMCS(), counting="calls", player_names=list("abcde"), random_state=0)
     top = finish(race, random_game(5))
     assert (top.algorithm, top.counting, top.budget, top.player_names) == ("cmcs", "calls", 9, tuple("abcde"))
@@ -246,7 +246,7 @@ def test_a_race_says_how_it_was_set_up(random_game):
     assert top.grand == random_game(5).values[-1]
 
 
-# What a race hands out.
+# The arrays of a standing.
 
 
 @pytest.mark.parametrize("rank_by", ["value", "lowest"])

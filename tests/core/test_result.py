@@ -1,4 +1,4 @@
-"""TopK: what it says, how sure it claims to be, and that nobody can change it."""
+"""TopK: its fields, its confidence, its texts, and that it cannot be changed."""
 
 import dataclasses
 import math
@@ -89,24 +89,24 @@ def test_an_interval_is_normal_around_the_estimate(level, z):
     np.testing.assert_allclose(top.interval(level), expected, atol=1e-5)
 
 
-def test_the_usual_interval_is_at_95_percent():
+def test_the_default_level_of_an_interval_is_95_percent():
     top = top_k([1.0, -2.0], [0.5, 3.0], k=1)
     np.testing.assert_array_equal(top.interval(), top.interval(0.95))
 
 
-def test_an_interval_is_unbounded_where_nothing_is_known_and_a_point_where_all_is():
+def test_an_interval_is_unbounded_if_the_standard_error_is_unknown_and_a_point_if_it_is_zero():
     top = top_k([1.0, 2.0], [np.nan, 0.0], k=1)
     np.testing.assert_array_equal(top.interval(), [[-np.inf, np.inf], [2.0, 2.0]])
 
 
-def test_an_interval_at_the_highest_level_there_is_has_an_end_and_is_a_point_where_all_is_known():
+def test_an_interval_at_the_highest_possible_level_is_finite_and_a_point_if_exact():
     low, high = top_k([1.0, 2.0], [0.5, 0.0], k=1).interval(math.nextafter(1.0, 0.0)).T
     assert high[0] - 1.0 == pytest.approx(0.5 * 8.2924, abs=1e-3)
     assert low[1] == high[1] == 2.0
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.5, float("nan"), None, "0.95", True])
-def test_a_level_that_is_no_probability_is_refused(level):
+def test_an_invalid_level_is_refused(level):
     with pytest.raises(ParameterError, match="The 'level' parameter of interval must be a number between 0 and 1"):
         top_k([1.0], [1.0], k=1).interval(level)
 
@@ -134,20 +134,20 @@ def test_without_a_covariance_estimates_count_as_independent():
     assert top.pairwise()[0, 1] == pytest.approx(math.erfc(-1.0 / math.sqrt(5.0) / math.sqrt(2)) / 2)
 
 
-def test_the_two_orders_of_a_pair_add_up_to_one_whatever_rounding_does_to_the_covariance():
+def test_the_two_orders_of_a_pair_add_up_to_one_despite_rounding_errors_in_the_covariance():
     variance, ulp = 2.137555067172082e-06, 4.2e-22
     covariance = [[variance, variance + ulp], [variance - ulp, variance]]
     pairwise = top_k([0.1096452, 0.1096452 - 1e-16], [math.sqrt(variance)] * 2, k=1, covariance=covariance).pairwise()
     np.testing.assert_allclose(pairwise + pairwise.T, 1.0)
 
 
-def test_pairs_of_known_values_are_certain_unless_they_are_equal():
+def test_pairs_of_exact_values_are_certain_unless_they_are_equal():
     np.testing.assert_array_equal(
         top_k([2.0, 1.0, 1.0], [0.0, 0.0, 0.0], k=1).pairwise(), [[0.5, 1.0, 1.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
     )
 
 
-def test_a_pair_of_which_one_is_unknown_may_be_either_way_round():
+def test_a_pair_with_an_unknown_standard_error_has_probability_one_half():
     assert top_k([2.0, 1.0], [np.nan, 1.0], k=1).pairwise()[0, 1] == 0.5
 
 
@@ -169,7 +169,7 @@ def test_inclusion_adds_up_to_k_or_is_unknown(top):
         assert top.inclusion.sum() == pytest.approx(top.k)
 
 
-def test_a_clear_result_is_sure_and_a_close_one_is_not():
+def test_a_clear_result_has_a_higher_confidence_than_a_close_one():
     assert top_k([5.0, 4.0, 0.0, 0.0], [0.1] * 4).confidence == 1.0
     assert 0.2 < top_k([5.0, 1.02, 1.0, 0.0], [0.1] * 4).confidence < 0.8
 
@@ -181,19 +181,19 @@ def test_the_top_n_of_n_is_certain():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_among_equal_players_those_returned_are_not_said_to_be_less_likely_than_the_others(seed):
+def test_returned_players_have_no_smaller_inclusion_probability_than_equal_players_left_out(seed):
     top = topshap.identify(topshap.games.AdditiveGame([1.0] * 5), k=2, random_state=seed)
     assert top.stopped == "exact"
     others = np.setdiff1d(np.arange(5), top.players)
     assert top.inclusion[top.players].min() >= top.inclusion[others].max()
 
 
-def test_equal_estimates_without_errors_are_not_sure_when_they_are_not_exact():
+def test_equal_estimates_with_zero_errors_are_not_confident():
     assert not top_k([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], k=1).confidence > 0.9
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_every_algorithm_gives_a_result_that_can_be_read(random_game, algorithm):
+def test_results_of_every_algorithm_can_be_printed_and_exported(random_game, algorithm):
     top = topshap.identify(random_game(7), k=3, budget=100, algorithm=algorithm, random_state=0)
     explained = "± is the 95% interval" in str(top)
     assert explained == np.isfinite(top.std_errors).any()
@@ -246,13 +246,13 @@ def test_the_leaderboard_shows_rounding_errors_as_zero():
     assert lines[4].split() == ["3", "2", "0", "±", "0.2"]
 
 
-def test_the_leaderboard_of_many_players_is_cut_and_says_by_how_much():
+def test_a_long_leaderboard_ends_with_the_number_of_further_players():
     lines = str(top_k(np.arange(40), np.ones(40), k=3)).splitlines()
     assert len(lines) == 1 + 10 + 1 + 1 + 1 + 1
     assert lines[-3].strip() == "... 30 more"
 
 
-def test_the_leaderboard_of_everybody_has_no_border():
+def test_a_leaderboard_with_k_equal_to_n_has_no_border():
     assert "--" not in str(top_k([1.0, 2.0], [0.1, 0.1], k=2))
 
 
@@ -268,13 +268,13 @@ def test_the_leaderboard_of_everybody_has_no_border():
         ("finished", "the algorithm had nothing more to ask"),
     ],
 )
-def test_the_headline_says_why_it_stopped(stopped, words):
+def test_the_headline_says_why_the_race_stopped(stopped, words):
     assert words in str(
         top_k([1.0, 2.0], [0.1, 0.1], k=1, stopped=stopped, epsilon=0.1, delta=0.05, rule="When(enough)")
     )
 
 
-# What is promised.
+# Guarantees.
 
 CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": None, "evaluations": 1234}
 
@@ -286,14 +286,14 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
         ({"guarantee": "credible"}, ["With posterior probability at least 95%", "Not a guarantee", "normal"]),
         ({"guarantee": "published"}, ["The published rule was met", "Not a guarantee at level delta"]),
         ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),
-        ({"guarantee": "exact"}, ["Certain: nobody left out", "every coalition that matters is known"]),
+        ({"guarantee": "exact"}, ["Certain: no player left out", "every coalition that matters is known"]),
         ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
-        ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, nobody"]),
+        ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, no player"]),
         ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
         ({"k": 3}, ["Certain: everyone is in the set"]),
     ],
 )
-def test_a_promise_names_what_it_rests_on_and_what_was_spent(options, words):
+def test_a_promise_states_its_assumptions_and_the_cost(options, words):
     top = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **(CONFIDENT | options))
     assert "\n" not in top.promise
     assert all(word in top.promise for word in words)
@@ -304,7 +304,7 @@ def test_a_promise_names_what_it_rests_on_and_what_was_spent(options, words):
 
 @pytest.mark.parametrize("stopped", ["budget", "time", "rule", "finished", "interrupted"])
 @pytest.mark.parametrize("epsilon", [None, 0.1])
-def test_without_being_confident_there_is_no_guarantee(stopped, epsilon):
+def test_a_race_that_is_not_confident_has_no_guarantee(stopped, epsilon):
     options = {"stopped": stopped, "epsilon": epsilon, "delta": epsilon, "rule": "When(enough)", "guarantee": "exact"}
     promise = top_k([3.0, 2.0, 1.0], [0.1, 0.1, 0.1], **options).promise
     assert promise.startswith("No guarantee: ")
@@ -315,7 +315,7 @@ def test_without_being_confident_there_is_no_guarantee(stopped, epsilon):
     assert promise.endswith("It took 50 evaluations of a budget of 50.")
 
 
-def test_where_calls_are_counted_the_price_is_in_calls():
+def test_with_counting_by_calls_the_cost_is_in_calls():
     assert top_k([1.0, 0.0], [0.1, 0.1], counting="calls", budget=70).promise.endswith(
         "It took 60 calls of a budget of 70, 50 evaluations."
     )
@@ -334,12 +334,12 @@ def test_a_result_for_a_fixed_budget_has_no_guarantee(random_game):
     assert top.promise.startswith("No guarantee: after a fixed budget, intervals and confidence are estimates")
 
 
-def test_an_exact_result_shows_no_errors():
+def test_an_exact_result_shows_no_intervals():
     top = topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1)
     assert "±" not in str(top)
 
 
-def test_a_long_name_is_cut_to_keep_the_columns():
+def test_a_long_name_is_shortened_to_keep_the_columns():
     lines = str(top_k([2.0, 1.0], [0.1, 0.1], k=1, player_names=("x" * 90, "y"))).splitlines()
     assert max(map(len, lines[1:-1])) < 70
 
@@ -347,7 +347,7 @@ def test_a_long_name_is_cut_to_keep_the_columns():
 # Ties.
 
 
-def test_an_exact_result_says_who_is_tied_with_the_last_player_of_the_set():
+def test_tied_lists_the_players_tied_with_the_last_one_of_the_set():
     game = topshap.games.AdditiveGame([3.0, 0.0, 1.0, 0.0, 0.0, -1.0])
     top = topshap.identify(game, k=3, random_state=0)
     assert {*top.players.tolist(), *top.tied.tolist()} == {0, 1, 2, 3, 4}
@@ -356,7 +356,7 @@ def test_an_exact_result_says_who_is_tied_with_the_last_player_of_the_set():
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "swap@k", "cmcs", "kernelshap"])
-def test_players_that_no_evaluation_has_told_apart_are_tied(algorithm):
+def test_players_that_no_evaluation_distinguishes_are_tied(algorithm):
     n = 12
 
     def cut(coalitions):
@@ -377,7 +377,7 @@ def test_ties_are_of_the_values_that_players_are_ranked_by(rank_by):
     assert len(top.tied) == (1 if rank_by == "magnitude" else 0)
 
 
-def test_players_of_whom_nothing_is_known_are_not_tied():
+def test_players_are_not_tied_while_nothing_is_known_about_them():
     game = topshap.games.AdditiveGame(np.arange(12.0))
     assert len(topshap.identify(game, k=3, budget=2, random_state=0).tied) == 0
 

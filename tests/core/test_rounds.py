@@ -1,4 +1,4 @@
-"""Rounds in batches: every round gets its own values, however they are read."""
+"""Rounds in batches: every round gets its own values, in batches of any size."""
 
 import itertools
 
@@ -100,7 +100,7 @@ def test_a_round_is_not_read_before_the_values_it_depends_on_are_added():
 
 
 @given(some_rounds, st.data())
-def test_after_a_prefix_it_goes_on_as_if_it_had_never_been_cut(drawn, data):
+def test_reading_resumes_after_a_prefix_as_if_it_had_not_been_interrupted(drawn, data):
     sizes, independent = zip(*drawn, strict=True)
     notes = Notes(sizes, independent)
     reader = RoundReader(notes.rounds(), one_at_a_time=False)

@@ -1,4 +1,4 @@
-"""The standing: estimates, what is not known about them, and the ranking they give."""
+"""The standing: estimates, their standard errors, and the ranking."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def with_samples(samples, **options):
     return standing
 
 
-def test_a_player_never_sampled_is_worth_its_share_of_the_gain_and_has_no_known_error():
+def test_a_player_without_samples_has_an_equal_share_and_an_unknown_error():
     standing = mean_standing(3, gain=6.0)
     standing.add(np.array([[1.0], [4.0]]), np.array([1]))
     np.testing.assert_array_equal(standing.estimates, [2.0, 2.5, 2.0])
@@ -65,12 +65,12 @@ def test_there_is_no_covariance_while_a_player_was_sampled_less_than_twice():
 
 
 def pair_variances(standing):
-    everyone = np.arange(standing.n_players)
-    return standing.differences(everyone, everyone)[2]
+    players = np.arange(standing.n_players)
+    return standing.differences(players, players)[2]
 
 
-def test_errors_kept_up_to_date_are_those_computed_anew():
-    """Whether samples vary or were all equal, and whoever has the largest."""
+def test_updated_errors_equal_recomputed_errors():
+    """Samples of some players vary and those of others are equal; the largest sample changes."""
     rng = np.random.default_rng(0)
     samples = rng.normal([0.0, 1.0, 5.0, 0.0, 2.0], [1.0, 0.1, 0.5, 0.0, 0.0], size=(10, 5))
     standing = with_samples(samples)
@@ -83,14 +83,14 @@ def test_errors_kept_up_to_date_are_those_computed_anew():
         np.testing.assert_allclose(kept, standing.std_errors, rtol=1e-12)
 
 
-def test_a_standing_that_does_not_follow_pairs_says_so():
+def test_a_standing_without_pairs_has_no_covariance():
     standing = with_samples([[1.0, 2.0], [3.0, 5.0]], pairs=False)
     assert standing.covariance() is None
     with pytest.raises(ValueError, match="pairs"):
         pair_variances(standing)
 
 
-def test_equal_samples_are_not_certainty():
+def test_equal_samples_have_a_positive_variance():
     samples = np.random.default_rng(0).normal(0.0, 2.0, size=(30, 3))
     samples[:, 1] = 0.0
     standing = with_samples(samples)
@@ -98,17 +98,17 @@ def test_equal_samples_are_not_certainty():
     assert standing.variances()[1] == pytest.approx(largest_mean_square / 31)
 
 
-def test_the_more_equal_samples_the_less_is_unknown():
+def test_errors_of_equal_samples_decrease_with_their_number():
     errors = [with_samples(np.tile([3.0, 1.0], (m, 1))).std_errors for m in (5, 50, 500)]
     assert np.all(np.diff(errors, axis=0) < 0)
     assert np.min(errors) > 0
 
 
-def test_while_everything_is_zero_a_jump_may_be_as_large_as_the_gain():
+def test_while_all_samples_are_zero_the_variance_follows_from_the_gain():
     np.testing.assert_allclose(with_samples(np.zeros((9, 2)), gain=4.0).variances(), 16.0 / 10)
 
 
-def test_equal_differences_are_not_certainty_either():
+def test_equal_differences_have_a_positive_variance():
     rng = np.random.default_rng(0)
     common = rng.normal(size=(30, 1))
     standing = with_samples(np.hstack([common, common + 1.0, rng.normal(size=(30, 1))]))
@@ -117,7 +117,7 @@ def test_equal_differences_are_not_certainty_either():
 
 
 @given(st.integers(0, 999), st.sampled_from([1e-9, 1.0, 1e9]))
-def test_the_floor_leaves_real_variances_alone(seed, scale):
+def test_the_floor_does_not_change_positive_variances(seed, scale):
     samples = scale * np.random.default_rng(seed).normal(1.0, [1.0, 1e-3, 1e-5], size=(20, 3))
     standing = with_samples(samples)
     np.testing.assert_allclose(standing.variances(), samples.var(axis=0, ddof=1), rtol=1e-9)
@@ -127,7 +127,7 @@ def test_the_floor_leaves_real_variances_alone(seed, scale):
     np.testing.assert_allclose(pair_variances(standing)[off_diagonal], expected, rtol=1e-9)
 
 
-def test_rounding_noise_does_not_pass_for_variance():
+def test_rounding_errors_do_not_count_as_variance():
     samples = np.tile([0.1 + 0.2, 1.0], (50, 1))
     samples[::2, 0] = 0.3  # differs from 0.1 + 0.2 in the last bit
     standing = with_samples(samples)
@@ -147,11 +147,11 @@ def test_comparing_two_players_is_a_round_of_these_two():
     assert compared.pairs.mean[0, 2] == pytest.approx(in_rounds.pairs.mean[0, 2])
 
 
-@pytest.mark.parametrize("paid_for", [0, 1])
-def test_a_comparison_that_the_budget_cut_counts_for_those_who_were_sampled(paid_for):
+@pytest.mark.parametrize("known", [0, 1])
+def test_an_incomplete_comparison_counts_for_the_sampled_player(known):
     standing = mean_standing(3)
-    standing.add_few([4.0, 1.0][:paid_for], (2, 0))
-    np.testing.assert_array_equal(standing.counts, [0, 0, paid_for])
+    standing.add_few([4.0, 1.0][:known], (2, 0))
+    np.testing.assert_array_equal(standing.counts, [0, 0, known])
     assert not standing.pairs.count.any()
 
 
@@ -174,7 +174,7 @@ def test_estimates_that_differ_by_rounding_alone_are_ties(order):
     assert standing.ranking(resolution=1e-12).tolist() == [2, *(player for player in order if player != 2)]
 
 
-def test_a_known_standing_has_no_error_until_it_is_given_one():
+def test_a_fitted_standing_has_no_error_until_it_is_set():
     standing = FittedStanding(np.arange(2), np.array([1.0, 3.0]))
     assert np.isnan(standing.std_errors).all()
     assert standing.covariance() is None
@@ -184,7 +184,7 @@ def test_a_known_standing_has_no_error_until_it_is_given_one():
     np.testing.assert_array_equal(standing.covariance(), [[4.0, 1.0], [1.0, 9.0]])
 
 
-def test_further_zeros_of_a_few_players_do_not_make_them_certain_while_nothing_else_was_seen():
+def test_errors_stay_unknown_while_all_samples_and_the_gain_are_zero():
     standing = mean_standing(3, gain=0.0)
     for _ in range(3):
         standing.add(np.zeros(3))

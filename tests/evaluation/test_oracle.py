@@ -445,7 +445,7 @@ def test_the_batch_size_of_a_game_limits_its_batches():
 
 WRONG = [
     ({"player_names": 3}, "one name per player"),
-    ({"player_names": ["a", "a"]}, "all different"),
+    ({"player_names": ["a", "a"]}, "distinct names"),
     ({"retries": -1}, "an int of at least 0"),
     ({"timeout": 0}, "a finite number above 0"),
     ({"backoff": -1.0}, "a finite number of at least 0"),

@@ -388,6 +388,107 @@ def test_damaged_pages_are_recovered_when_they_are_read(tmp_path):
     assert (tmp_path / "run.db.damaged-1").exists()
 
 
+def pages_of(path, kind):
+    """Return the numbers of the pages of a kind: 5 and 13 are of tables, inner and leaf, and 2 and 10 of indexes."""
+    content = path.read_bytes()
+    return [i for i in range(1, len(content) // 4096) if content[4096 * i] == kind]
+
+
+@pytest.mark.parametrize("kind", [2, 5, 10])
+@pytest.mark.parametrize("damage", [b"\0" * 4096, b"\xff" * 4096, np.random.default_rng(0).bytes(4096)], ids=range(3))
+def test_no_intact_value_is_lost_if_an_index_or_an_inner_page_is_damaged(tmp_path, kind, damage):
+    """Stores with a damaged index of the table that names their game could not be opened or repaired."""
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = path.read_bytes()
+    pages = pages_of(path, kind)
+    assert pages
+    for i, page in enumerate(pages):
+        copy = tmp_path / f"copy-{i}.db"
+        copy.write_bytes(content[: 4096 * page] + damage + content[4096 * page + 4096 :])
+        with Store(copy) as store, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            store.open(GAME)
+            values, _ = store.look_up(coalitions(900))
+            np.testing.assert_array_equal(values, 0.1 * np.arange(900))
+            assert all("900 intact values are used, and 0 damaged ones were dropped" in str(w.message) for w in said)
+        repaired = Store(copy).check(repair=True)
+        assert repaired.values == 900
+        assert Store(copy).check() == StoreCheck(values=900)
+
+
+@pytest.mark.parametrize("n", [10, 40_000])
+def test_rows_are_read_from_pages_as_sqlite_reads_them(tmp_path, n):
+    """The coalitions of 40,000 players need overflow pages."""
+    path = tmp_path / "run.db"
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.random((200, n)) < 0.5, axis=0)
+    numbers = np.where(np.arange(len(rows)) % 3, rng.normal(size=len(rows)), np.arange(len(rows)))
+    with Store(path) as store:
+        store.open(Identity("f", n))
+        store.add(rows, numbers)
+    with closing(schema.connect(path)) as connection:
+        (expected,) = schema.read(connection)
+    assert [columns for _, columns in sorted(repair.readable(path))] == expected
+
+
+def test_a_damaged_store_is_not_replaced_while_another_process_uses_it(tmp_path):
+    """The values that the other process writes would go to the damaged file."""
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = bytearray(path.read_bytes())
+    index = 4096 * pages_of(path, 10)[-1]
+    content[index : index + 4096] = bytes(4096)
+    path.write_bytes(bytes(content))
+    command = [sys.executable, "-c", HOLDER, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with Store(path) as store:
+            store.open(GAME)
+            with pytest.raises(StoreError, match="is damaged and in use"):
+                store.look_up(coalitions(900))
+        other.communicate("end\n")
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match="900 intact values are used"):
+            assert store.look_up(coalitions(900))[1].all()
+
+
+HOLDER = """
+import sys
+from topshap import Store
+store = Store(sys.argv[1])
+store.open()
+print("open", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_the_warning_says_how_many_values_were_dropped(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path, 900).close()
+    content = bytearray(path.read_bytes())
+    leaf = 4096 * pages_of(path, 13)[2]
+    lost = int.from_bytes(content[leaf + 3 : leaf + 5], "big")
+    content[leaf : leaf + 4096] = bytes(4096)
+    path.write_bytes(bytes(content))
+    with Store(path) as store:
+        store.open(GAME)
+        with pytest.warns(StoreWarning, match=f"{900 - lost} intact values are used, and {lost} damaged ones were dro"):
+            store.look_up(coalitions(900))
+
+
+def test_a_store_that_has_lost_the_name_of_its_game_is_refused(tmp_path):
+    path = tmp_path / "run.db"
+    filled(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + bytes(4096) + content[8192:])
+    for attempt in (lambda: Store(path).open(GAME), lambda: Store(path).check(repair=True)):
+        with pytest.raises(StoreError, match="damaged where it says which game it belongs to"):
+            attempt()
+    assert path.read_bytes()[8192:] == content[8192:]
+
+
 def test_a_check_finds_every_damaged_value_and_changes_nothing(tmp_path):
     path = tmp_path / "run.db"
     filled(path).close()
@@ -439,9 +540,7 @@ def test_reading_a_file_truncated_within_a_page_ends(tmp_path, missing):
     path = tmp_path / "run.db"
     filled(path).close()
     path.write_bytes(path.read_bytes()[:-missing])
-    with closing(schema.connect(path)) as damaged:
-        damaged.execute("PRAGMA writable_schema = ON")
-        assert len(list(islice(repair.readable(damaged), 10_000))) < 10_000
+    assert len(list(islice(repair.readable(path), 10_000))) < 10_000
     with Store(path) as store:
         assert not store.check().intact
         with pytest.warns(StoreWarning, match="damaged"):

@@ -1,7 +1,7 @@
-"""What is recorded and replayed: one list of cases, each a run through a front door of topshap.
+"""The cases that are recorded and replayed, each a run through an entry point of topshap.
 
 `CASES` maps the name of a case to a function of a `Setting` that returns its records, one per result. `record.py`
-writes them to ``results.json``, and ``test_golden.py`` compares what the installed topshap does with them.
+writes them to ``results.json``, and ``test_golden.py`` compares the results of the installed topshap with them.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ ALGORITHMS = (
     "gap-e",
     "sar",
 )
-"""Every algorithm there is."""
+"""All algorithms."""
 PLAN_BY_BUDGET = ("odd-gp", "kernelshap", "gap-e", "sar")
-"""Those that do not run without a budget."""
+"""Algorithms that need a budget."""
 ASYMPTOTIC = ("odd-gp@k", "swap@k")
-"""Those that stop by themselves with ``guarantee="asymptotic"``; all do with ``"credible"``."""
+"""Algorithms that stop by themselves with ``guarantee="asymptotic"``; all do with ``"credible"``."""
 PUBLISHED = ("cmcs", "greedy-cmcs", "cmcs@k", "samplingshap@k")
-"""Those that stop by themselves with ``guarantee="published"``; when recorded, they took ``"asymptotic"`` for it."""
+"""Algorithms with ``guarantee="published"``, which was called ``"asymptotic"`` at the time of the recording."""
 BY_VALUE_ONLY = ("odd-gp@k", "swap@k", "greedy-cmcs", "cmcs@k", "samplingshap@k", "bus", "gap-e", "sar")
-"""Those that do not rank by magnitude."""
+"""Algorithms that do not rank by magnitude."""
 EXTENDABLE = (
     "cmcs",
     "greedy-cmcs",
@@ -82,15 +82,15 @@ EXTENDABLE = (
     "bus",
     "samplingshap@k",
 )
-"""Those whose races go on with a larger budget."""
+"""Algorithms whose races can be extended."""
 
 BUDGETS = {"unanimity": (20, 110, 420), "squashed": (13, 70, 260), "lookup": (9, 40, 110), "threshold": (25, 140, 480)}
-"""For each game one with fewer than 2 n + 2 evaluations, a middle one and a large one."""
+"""For each game, a budget below 2 n + 2 evaluations, a medium and a large one."""
 K = {"unanimity": 3, "squashed": 3, "lookup": 2, "threshold": 5}
 
 
 class Setting(NamedTuple):
-    """Where a case is run, and what its commands get besides what was recorded."""
+    """The folder in which a case runs, and further options for its commands."""
 
     folder: Path
     select_options: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Setting(NamedTuple):
 
 
 def plain(top, **also):
-    """Return what is recorded of a result."""
+    """Return the recorded fields of a result."""
     return {
         "players": top.players.tolist(),
         "names": list(top.names),
@@ -250,7 +250,7 @@ def per_coalition(setting):
 
 
 async def one_coalition(coalition):
-    """Return the value of one coalition, some later than those that were asked for after them."""
+    """Return the value of one coalition, after a wait that changes the order of the answers."""
     await asyncio.sleep(0.0002 * (int(coalition.sum()) % 3))
     return float(games.unanimity(coalition[None])[0])
 
@@ -280,7 +280,7 @@ def told_backwards(race, game):
 
 
 def raced(setting, algorithm, game="unanimity", *, at_most=10_000, **options):
-    """Drive a race by hand; what it says half way is recorded, too."""
+    """Drive a race with ask and tell, and record its result half way, too."""
     game = games.GAMES[game]()
     race = topshap.Race(game.n_players, 3, algorithm=algorithm, random_state=6, **options)
     sizes, half_way = [], []
@@ -300,7 +300,7 @@ CASES["race/credible"] = partial(raced, algorithm="swap@k", epsilon=0.75, guaran
 
 @case("race/clock")
 def race_with_clock(setting):
-    """A second passes with every answer."""
+    """A second passes with every batch."""
     game, seconds = games.Threshold(), []
     options = {"algorithm": "greedy-cmcs", "stop": stopping.TimeLimit(12) | stopping.Budget(4000), "random_state": 7}
     race = topshap.Race(game.n_players, 5, clock=lambda: float(len(seconds)), **options)
@@ -320,7 +320,7 @@ def race_with_noise(setting):
 
 
 def extended(setting, algorithm, **options):
-    """Let a race go on twice."""
+    """Extend a race twice."""
     game, records = games.Unanimity(), []
     race = topshap.Race(12, 3, budget=50, algorithm=algorithm, random_state=9, **options)
     for budget in (121, 260, None):
@@ -339,7 +339,7 @@ CASES["extend/cmcs/calls"] = partial(extended, algorithm="cmcs", counting="calls
 
 @case("store/fresh")
 def fresh_store(setting):
-    """Two runs with one store: the second finds there what the first has paid for."""
+    """Two runs with one store: the second does not evaluate again what the first has stored."""
     path = setting.folder / "run.sqlite"
     runs = [{"budget": 70, "algorithm": "swap@k"}, {"budget": 110, "algorithm": "swap@k"}]
     return [
@@ -355,17 +355,17 @@ def kept_in(path):
 
 
 STORED = {"k": 3, "algorithm": "cmcs", "random_state": 10}
-"""The run whose store is kept; it does not depend on the last bit of anything."""
+"""The run whose store is recorded; it does not depend on rounding."""
 STORED_BUDGET, LARGER_BUDGET = 60, 100
 add_identify("store/paid", "unanimity", **STORED, budget=STORED_BUDGET)
 add_identify("store/larger", "unanimity", **STORED, budget=LARGER_BUDGET)
 
 
-# Front doors for models and tables.
+# Entry points for models and tables.
 
 
 def table(rows=60, columns=8):
-    """Return numbers whose every digit is known, and a target that depends on some of them."""
+    """Return numbers that are exact in binary, and a target that depends on some of them."""
     X = np.random.default_rng(22).integers(-16, 17, size=(rows, columns)) / 8
     y = 2 * X[:, 0] - X[:, 3] + X[:, 1] * X[:, 2] + np.abs(X[:, 5])
     return X, y
@@ -484,7 +484,7 @@ def commanded(setting, command):
 
 
 def printed(folder, arguments):
-    """Return what the command prints, in this process since importing everything again takes longer than most runs."""
+    """Return the output of the command, run in this process since imports take longer than most runs."""
     argv, path = sys.argv, sys.path.copy()
     out, err = io.StringIO(), io.StringIO()
     try:
@@ -522,11 +522,11 @@ for name, command in COMMANDS.items():
     CASES[f"command/{name}"] = partial(commanded, command=command)
 
 
-# What a restructured package has to keep besides: the names of games in stores that exist.
+# Fingerprints of games, which existing stores contain.
 
 
 class Named:
-    """A function of rows with a name of its own, so that no compiled code is a part of a fingerprint."""
+    """A function of rows with a given fingerprint, which does not depend on compiled code."""
 
     fingerprint = "golden-predict-1"
 
@@ -535,7 +535,7 @@ class Named:
 
 
 def game_fingerprints():
-    """Return the fingerprints of games that topshap brings; none of these depends on versions or on the machine."""
+    """Return fingerprints of games of topshap that depend neither on versions nor on the machine."""
     X, _ = table()
     made = {
         "AdditiveGame": topshap.games.AdditiveGame([3.0, 1.0, 2.0], baseline=5.0),

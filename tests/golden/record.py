@@ -1,7 +1,7 @@
-"""Record what topshap does today: ``python tests/golden/record.py``.
+"""Record the results of the installed topshap: ``python tests/golden/record.py``.
 
-It writes ``results.json``, ``store.sqlite`` and ``result.json`` next to this file. Record again only where results are
-meant to change, and say in the commit which of them do, and why.
+It writes ``results.json``, ``store.sqlite`` and ``result.json`` next to this file. Record again only when results are
+meant to change, and say in the commit which of them change, and why.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def load_cases():
 
 
 def as_json(value):
-    """Return numbers that JSON does not have as text; all others are written to the last bit."""
+    """Return a value with infinite numbers and nan as text, which JSON does not have."""
     if isinstance(value, dict):
         return {key: as_json(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -65,7 +65,7 @@ def write_store(cases):
 
 
 def write_saved_result(cases):
-    """Write a result that has something in every field."""
+    """Write a result with a value in every field."""
     stop = topshap.stopping.Budget(400) | topshap.stopping.Exhausted()
     options = {"epsilon": 0.5, "delta": 0.1, "guarantee": "credible", "value_range": (-10.0, 10.0), "stop": stop}
     top = topshap.identify(cases.games.Unanimity(), k=3, algorithm="swap@k", random_state=12, **options)
@@ -75,7 +75,7 @@ def write_saved_result(cases):
 def main():
     cases = load_cases()
     if tuple(ALGORITHMS) != cases.ALGORITHMS:
-        raise RuntimeError(f"The cases are about other algorithms than there are: {tuple(ALGORITHMS)}")
+        raise RuntimeError(f"The cases do not match the algorithms {tuple(ALGORITHMS)}")
     write_results(cases)
     write_store(cases)
     write_saved_result(cases)

@@ -57,9 +57,17 @@ def test_identify_and_aidentify_run_in_the_plain_install():
         class NotInstalled:
             def find_spec(self, name, path=None, target=None):
                 if name.partition(".")[0] in OPTIONAL:
-                    raise ModuleNotFoundError(name, name=name)
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+                return None  # the finders after this one look for all other modules
 
+        assert not OPTIONAL & sys.modules.keys()
         sys.meta_path.insert(0, NotInstalled())
+        for name in OPTIONAL:
+            try:
+                __import__(name)
+            except ModuleNotFoundError:
+                continue
+            raise AssertionError(f"{name} can be imported")
         import topshap
 
         attempts = []

@@ -19,7 +19,7 @@ TABLES = st.integers(1, 6).flatmap(lambda n: arrays(np.float64, 2**n, elements=N
 
 
 def by_permutations(table, n):
-    """The definition: the mean marginal contribution over all orders in which the players may come."""
+    """Return Shapley values by definition: the mean marginal contribution over all orders of the players."""
     phi = np.zeros(n)
     for order in itertools.permutations(range(n)):
         before = 0
@@ -30,7 +30,7 @@ def by_permutations(table, n):
 
 
 def swapped(table, i, j):
-    """The same game with the players i and j in each other's place."""
+    """Return the same game with players i and j swapped."""
     n = len(table).bit_length() - 1
     rows = from_ids(np.arange(2**n), n)
     rows[:, [i, j]] = rows[:, [j, i]]
@@ -38,18 +38,18 @@ def swapped(table, i, j):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
-def test_it_is_the_mean_over_all_orders_of_the_players(n):
+def test_the_shapley_value_is_the_mean_over_all_orders_of_the_players(n):
     table = np.random.default_rng(n).normal(size=2**n)
     np.testing.assert_allclose(shapley_from_table(table), by_permutations(table, n), atol=1e-14)
 
 
 @given(TABLES)
-def test_the_values_add_up_to_what_all_gain_together(table):
+def test_the_values_add_up_to_the_gain(table):
     assert math.isclose(shapley_from_table(table).sum(), table[-1] - table[0], abs_tol=1e-10)
 
 
 @given(TABLES, st.data())
-def test_who_changes_places_changes_values(table, data):
+def test_swapping_two_players_swaps_their_values(table, data):
     n = len(table).bit_length() - 1
     i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
     phi = shapley_from_table(table)
@@ -58,7 +58,7 @@ def test_who_changes_places_changes_values(table, data):
 
 
 @given(TABLES, st.data())
-def test_who_never_changes_anything_gets_exactly_nothing(table, data):
+def test_a_dummy_player_has_the_value_zero(table, data):
     n = len(table).bit_length() - 1
     dummy = data.draw(st.integers(0, n))
     wider = np.repeat(table.reshape(-1, 1, 2**dummy), 2, axis=1).ravel()
@@ -68,18 +68,18 @@ def test_who_never_changes_anything_gets_exactly_nothing(table, data):
 
 
 @given(TABLES, NUMBERS, NUMBERS)
-def test_it_is_linear_in_the_game(table, a, b):
+def test_shapley_values_are_linear_in_the_game(table, a, b):
     other = table[::-1] ** 2 / 100
     expected = a * shapley_from_table(table) + b * shapley_from_table(other)
     np.testing.assert_allclose(shapley_from_table(a * table + b * other), expected, atol=1e-8)
 
 
-def test_a_large_baseline_costs_no_precision():
+def test_a_large_baseline_does_not_change_the_values():
     table = np.random.default_rng(0).integers(0, 8, size=2**8).astype(float)
     np.testing.assert_array_equal(shapley_from_table(table + 2.0**40), shapley_from_table(table))
 
 
-def test_sixteen_players_are_no_trouble():
+def test_a_symmetric_game_of_sixteen_players_has_equal_values():
     sizes = coalition_sizes(16)
     np.testing.assert_allclose(shapley_from_table(sizes.astype(float) ** 2), np.full(16, 16.0))
 
@@ -133,7 +133,7 @@ def test_the_size_of_a_batch_changes_nothing(table, batch_bytes):
     np.testing.assert_array_equal(shapley_values(game, n, batch_bytes=batch_bytes), shapley_from_table(table))
 
 
-def test_a_game_may_say_how_many_players_it_has():
+def test_the_number_of_players_may_be_an_attribute_of_the_game():
     class Count:
         n_players = 4
 
@@ -152,7 +152,7 @@ def test_too_many_players_are_refused_before_anything_is_evaluated():
 
 
 @pytest.mark.parametrize("n_players", [None, 0, -1, 2.0, "3", True])
-def test_a_number_of_players_that_is_none_is_refused(n_players):
+def test_an_invalid_number_of_players_is_refused(n_players):
     with pytest.raises(ParameterError, match=f"'n_players' parameter of value_table .*Got {n_players!r} instead"):
         value_table(lambda coalitions: coalitions.sum(axis=1), n_players)
 
@@ -163,6 +163,6 @@ def test_an_answer_that_is_not_one_number_per_coalition_is_refused(answer):
         value_table(lambda _: answer, 2)
 
 
-def test_a_game_that_returns_nan_is_told_for_which_coalition():
+def test_a_nan_is_reported_with_its_coalition():
     with pytest.raises(GameError, match=r"nan for \{1\}"):
         value_table(lambda coalitions: np.where(coalitions[:, 1] & ~coalitions[:, 0], np.nan, 0.0), 3)

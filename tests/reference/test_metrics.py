@@ -1,4 +1,4 @@
-"""Measures of a returned set, against brute force over all sets."""
+"""Metrics of a returned set, compared with brute force over all sets."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ def eligible_sets(values, k):
 
 
 @given(sets_with_ties())
-def test_binary_precision_says_whether_the_set_has_the_largest_sum(case):
+def test_binary_precision_is_1_exactly_if_the_set_has_the_largest_sum(case):
     values, players = case
     assert binary_precision(values, players) == float(tuple(players) in eligible_sets(values, len(players)))
 
@@ -42,15 +42,15 @@ def test_ratio_precision_is_the_largest_overlap_with_an_eligible_set(case):
 
 
 @given(sets_with_ties())
-def test_the_error_is_the_smallest_that_excuses_every_player(case):
+def test_the_inclusion_exclusion_error_is_the_smallest_sufficient_tolerance(case):
     values, players = case
     border = min(values[list(eligible_sets(values, len(players))[0])])
     others = [i for i in range(len(values)) if i not in players]
 
-    def excused(e):
+    def within(e):
         return all(values[players] >= border - e) and all(values[others] <= border + e)
 
-    assert inclusion_exclusion_error(values, players) == next(e for e in range(7) if excused(e))
+    assert inclusion_exclusion_error(values, players) == next(e for e in range(7) if within(e))
 
 
 @given(sets_with_ties(), st.sampled_from([1e-9, 0.1, 1.0, 1e9]), st.integers(0, 2**32 - 1))
@@ -85,7 +85,7 @@ def test_where_all_are_equal_every_set_is_right(value):
             assert inclusion_exclusion_error([value] * 3, players) == 0.0
 
 
-def test_a_difference_beyond_rounding_is_no_tie():
+def test_a_difference_beyond_rounding_is_not_a_tie():
     assert binary_precision([1.0, 1.0 + 2e-9], [0]) == 0.0
     assert inclusion_exclusion_error([1.0, 1.0 + 2e-9], [0]) > 0.0
 
@@ -95,7 +95,7 @@ def test_all_players_together_are_always_right():
     assert inclusion_exclusion_error([3.0, -1.0, 2.0], [2, 0, 1]) == 0.0
 
 
-def test_the_error_looks_at_who_is_in_and_at_who_is_out():
+def test_the_error_depends_on_players_inside_and_outside_the_set():
     values = [9.0, 5.0, 4.0, 0.0]
     assert inclusion_exclusion_error(values, [0, 2]) == 1.0
     assert inclusion_exclusion_error(values, [0, 3]) == 5.0
@@ -103,7 +103,7 @@ def test_the_error_looks_at_who_is_in_and_at_who_is_out():
 
 
 @pytest.mark.parametrize("metric", SET_METRICS)
-def test_players_may_come_as_any_collection_of_ints(metric):
+def test_players_may_be_any_collection_of_ints(metric):
     values = [1.0, 4.0, 2.0]
     for players in ((1, 2), {1, 2}, range(1, 3), np.array([2, 1], dtype=np.uint8)):
         assert metric(values, players) == metric(values, [1, 2])
@@ -111,7 +111,7 @@ def test_players_may_come_as_any_collection_of_ints(metric):
 
 @pytest.mark.parametrize("metric", SET_METRICS)
 @pytest.mark.parametrize("players", [[], [0, 0], [3], [-1], [0.0], [True, False, True], ["0"], [[0, 1]], 1, None])
-def test_what_is_no_set_of_players_is_refused(metric, players):
+def test_an_invalid_set_of_players_is_refused(metric, players):
     message = rf"The 'players' parameter of {metric.__name__} must be .* in \[0, 2\]\. Got .* instead\."
     with pytest.raises(ParameterError, match=message):
         metric([1.0, 2.0, 3.0], players)
@@ -119,13 +119,13 @@ def test_what_is_no_set_of_players_is_refused(metric, players):
 
 @pytest.mark.parametrize("metric", SET_METRICS)
 @pytest.mark.parametrize("values", [[], [1.0, math.nan], [[1.0, 2.0]], ["a", "b"], 1.0])
-def test_values_that_are_no_numbers_are_refused(metric, values):
+def test_invalid_exact_values_are_refused(metric, values):
     with pytest.raises(ParameterError, match=f"The 'exact_values' parameter of {metric.__name__} must be"):
         metric(values, [0])
 
 
 @given(st.lists(st.tuples(st.floats(-10, 10), st.floats(-10, 10)), min_size=1, max_size=8))
-def test_the_mean_squared_error_is_what_it_says(pairs):
+def test_the_mean_squared_error_is_the_mean_of_squared_differences(pairs):
     exact, estimates = zip(*pairs, strict=True)
     expected = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
     assert math.isclose(mean_squared_error(exact, estimates), expected, abs_tol=1e-12)

@@ -1,4 +1,4 @@
-"""The theory, against sums over all coalitions written out one by one and against sampling."""
+"""The theory, compared with explicit sums over all coalitions and with sampling."""
 
 import itertools
 import math
@@ -47,7 +47,7 @@ def test_the_covariance_is_the_sum_over_all_coalitions(n):
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])
-def test_the_covariance_of_an_all_or_nothing_game_is_the_papers(n):
+def test_the_covariance_of_an_all_or_nothing_game_is_as_published(n):
     found = covariance(table_of(AllOrNothingGame(n)))
     expected = np.full((n, n), 1 / (n + 1) - 1 / n**2)
     np.fill_diagonal(expected, 1 / n - 1 / n**2)
@@ -63,7 +63,7 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch):
 
 
 @given(st.integers(1, 6), st.integers(0, 100))
-def test_differences_follow_from_the_covariance(n, seed):
+def test_variances_of_differences_follow_from_the_covariance(n, seed):
     table = random_table(n, seed)
     cov, var = covariance(table), variances(table)
     apart = var[:, None] + var - 2 * cov
@@ -81,7 +81,7 @@ def test_a_player_does_not_differ_from_itself(n, seed):
 
 
 def test_a_small_difference_beside_a_large_variance_is_not_lost():
-    """Players 0 and 1 do the same with player 2, and differ by a constant."""
+    """Players 0 and 1 interact equally with player 2, and differ by a constant."""
     rows = from_ids(np.arange(8), 3).astype(float)
     table = 2.0**20 * (rows[:, 0] + rows[:, 1]) * rows[:, 2] + rows[:, 0]
     assert difference_variances(table)[0, 1] == 0.0
@@ -103,7 +103,7 @@ def test_sampling_agrees_within_four_standard_errors():
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5, 10.0])
 @pytest.mark.parametrize("values", ["different", "tied"])
-def test_the_bound_is_the_papers_sum_over_sets(n, epsilon, values):
+def test_the_bound_is_the_published_sum_over_sets(n, epsilon, values):
     table = random_table(n) if values == "different" else np.round(random_table(n))
     phi, rounds = shapley_from_table(table), 7
     deviation = np.sqrt(difference_variances(table))
@@ -145,7 +145,7 @@ def test_without_variance_the_larger_value_is_certain():
     assert identification_bound(np.arange(8.0), 2, 1) == 1.0
 
 
-def test_without_variance_tied_players_are_a_matter_of_chance():
+def test_without_variance_tied_players_are_equally_likely():
     table = table_of(AdditiveGame([0.3, 0.1, 0.3]))
     assert math.isclose(identification_bound(table, 1, 1), 2 * (1 - 0.5))
     assert identification_bound(np.zeros(8), 1, 1) == 3 * (1 - 2 * 0.5)
@@ -159,7 +159,7 @@ def test_many_tied_players_need_no_enumeration():
 
 
 @pytest.mark.parametrize("function", [covariance, variances, difference_variances])
-def test_what_is_no_table_is_refused(function):
+def test_an_invalid_table_is_refused(function):
     with pytest.raises(ParameterError, match=f"The 'table' parameter of {function.__name__} must be"):
         function([1.0, 2.0, 3.0])
     with pytest.raises(GameError, match=r"nan for \{1\}"):
@@ -170,7 +170,7 @@ def test_what_is_no_table_is_refused(function):
     ("name", "value"),
     [("k", 0), ("k", 4), ("k", 1.0), ("rounds", 0), ("rounds", 2.5), ("epsilon", -0.1), ("epsilon", math.nan)],
 )
-def test_parameters_of_the_bound_that_make_no_sense_are_refused(name, value):
+def test_invalid_parameters_of_the_bound_are_refused(name, value):
     parameters = {"k": 1, "rounds": 10, "epsilon": 0.0} | {name: value}
     message = f"The '{name}' parameter of identification_bound must be .*Got {value} instead"
     with pytest.raises(ParameterError, match=message):

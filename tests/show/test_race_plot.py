@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import topshap
 from topshap import show
 from topshap.core.history import History
-from topshap.show.race_plot import spread, within
+from topshap.show.race_plot import borders, spread, within
 from topshap.show.style import INSIDE
 
 
@@ -21,6 +21,16 @@ def test_the_race_ends_at_the_estimates_of_the_result(found):
     np.testing.assert_allclose(ends, np.sort(top.estimates[top.ranking[:8]]))
     assert ax.get_xlim()[1] == top.evaluations
     assert sum(text.get_color() == INSIDE for text in ax.texts) == 3
+
+
+def test_the_race_marks_nothing_before_anything_distinguishes_the_players(found):
+    top = found(n=8, k=3, budget=2)
+    ax = show.race(top)
+    assert borders(top) == []
+    assert INSIDE not in {line.get_color() for line in ax.lines}
+    assert {text.get_fontweight() for text in ax.texts} == {"normal"}
+    assert INSIDE not in {text.get_color() for text in ax.texts}
+    assert ax.get_title(loc="left") == "The race for the top 3: nothing distinguishes the players yet"
 
 
 def test_a_race_without_a_history_is_refused(found):

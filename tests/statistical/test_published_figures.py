@@ -1,4 +1,4 @@
-"""What the published comparison says, checked on a game made here: regression on subsets of the diabetes features.
+"""Statements of the published comparison, checked on another game: regression on subsets of the diabetes features.
 
 `topshap-bench reproduce` makes the same comparison with the published games. Every statement below is about means over
 seeded runs; differences are stated in their standard errors.
@@ -18,7 +18,7 @@ from topshap_bench import reproduce
 EPSILON, DELTA = 0.015, 0.05
 NEIGHBOURS = 20
 RUNS = {None: 60, 250: 600, 500: 160}
-"""How many runs there are for each budget, None for races that stop by themselves."""
+"""The number of runs for each budget; None stands for races that stop by themselves."""
 
 
 @cache
@@ -61,7 +61,7 @@ def test_sampling_near_the_border_stops_earlier(fewer, more):
 
 
 @pytest.mark.parametrize("algorithm", reproduce.PAC)
-def test_a_race_that_stops_by_itself_is_right_as_often_as_promised(algorithm):
+def test_a_race_that_stops_by_itself_is_right_with_probability_one_minus_delta(algorithm):
     right = np.mean([o.inc_exc_error <= EPSILON for o in outcomes(algorithm, 5, None)])
     assert right >= 1 - DELTA - 3 * np.sqrt(DELTA * (1 - DELTA) / RUNS[None])
 
@@ -72,7 +72,7 @@ def test_many_calls_of_a_race_are_repeats(algorithm):
 
 
 def accesses_per_round(algorithm):
-    """How many accesses a round is charged on average; those to the empty and the grand coalition are free.
+    """Return the mean number of counted accesses per round; the empty and the grand coalition are free.
 
     A round of cmcs reads n + 1 values, 4 / (n + 1) of them free on average; one of identical reads 2 n, 2 of them free.
     """
@@ -98,9 +98,9 @@ def test_the_error_is_the_exact_variance_divided_by_the_rounds(algorithm):
 
 
 def test_sharing_the_value_of_the_anchor_almost_halves_the_error():
-    shared, paid_again = (mean(name, "mse", k=3, budget=250) for name in ("cmcs", "identical"))
-    ratio = paid_again.mean / shared.mean
-    error = ratio * np.hypot(shared.se / shared.mean, paid_again.se / paid_again.mean)
+    shared, repeated = (mean(name, "mse", k=3, budget=250) for name in ("cmcs", "identical"))
+    ratio = repeated.mean / shared.mean
+    error = ratio * np.hypot(shared.se / shared.mean, repeated.se / repeated.mean)
     assert abs(ratio - accesses_per_round("identical") / accesses_per_round("cmcs")) < 4 * error
     assert ratio - 3 * error > 1.2
 

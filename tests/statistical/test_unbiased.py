@@ -1,12 +1,12 @@
-"""What an algorithm claims about its estimates, over many seeded runs: no bias, honest errors, convergence.
+"""Properties of estimates over many seeded runs: no bias, correct standard errors, convergence.
 
 Every bound is given in standard errors of the runs themselves. With R runs the mean of the estimates is known to one
-R**-0.5 of their deviation, and their deviation to one (2 R)**-0.5 of itself. All seeds are fixed: a test passes always
-or never.
+R**-0.5 of their deviation, and their deviation to one (2 R)**-0.5 of itself. All seeds are fixed, so that
+every test is deterministic.
 
-Unbiased are the means of independent rounds: cmcs, independent, same-length, identical, approshapley along complete
-permutations, and stratified-svarm once no stratum is missing. The adaptive algorithms decide from what they have seen
-whom to sample next, and claim nothing; kernelshap is consistent only.
+The means of independent rounds are unbiased: cmcs, independent, same-length, identical, approshapley along complete
+permutations, and stratified-svarm once no stratum is missing. The adaptive algorithms need not be, since the players
+they sample depend on earlier samples; kernelshap is only consistent.
 """
 
 import math
@@ -55,8 +55,8 @@ def test_rounds_are_unbiased(play, random_game, algorithm, n):
 def test_estimates_for_a_budget_are_unbiased(random_game, algorithm, n):
     """300 runs: the mean is known to 0.058 deviations of one run's estimate, the bound is 0.23.
 
-    The empty and the grand coalition are free, so that the number of rounds that a budget allows depends a little on
-    which were drawn. The bias of this is of the order of one over the number of rounds and not seen here.
+    The empty and the grand coalition are free, so that the number of rounds that a budget allows depends
+    slightly on the draws. The bias of this is of the order of one over the number of rounds, too small to be seen here.
     """
     game = random_game(n, seed=10 + n)
     budgets = {"cmcs": 2 + 20 * (n + 1), "approshapley": 2 + 20 * (n - 1), "stratified-svarm": 252}
@@ -75,7 +75,7 @@ def test_standard_errors_are_the_deviations_of_the_estimates(smooth_game, algori
 
 @pytest.mark.parametrize(("algorithm", "budget"), [("cmcs", 2 + 60 * 7), ("approshapley", 2 + 60 * 5)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_intervals_cover_the_exact_values_as_often_as_they_say(smooth_game, algorithm, budget, level):
+def test_intervals_have_their_nominal_coverage(smooth_game, algorithm, budget, level):
     """With 400 runs the coverage at 0.95 is known to 0.011 for each player; 60 samples cost about 0.01 more."""
     game = smooth_game(6, seed=1)
     intervals = np.array([top.interval(level) for top in runs_of(game, algorithm, budget, 400)])
@@ -99,8 +99,8 @@ def test_the_covariance_of_cmcs_gives_the_deviations_of_differences(smooth_game)
     assert np.abs(if_independent / observed - 1).max() > 0.3
 
 
-def test_the_errors_of_stratified_svarm_are_rather_too_large_than_too_small(smooth_game):
-    """They take the variance within a stratum to be that of all values of its size."""
+def test_the_errors_of_stratified_svarm_are_not_much_too_small(smooth_game):
+    """The variance within a stratum is estimated by that of all values of its size."""
     tops = runs_of(smooth_game(6, seed=1), "stratified-svarm", 402, 400)
     claimed = np.sqrt(np.mean([top.std_errors**2 for top in tops], axis=0))
     ratio = claimed / estimates_of(tops).std(axis=0, ddof=1)

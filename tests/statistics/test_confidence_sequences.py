@@ -1,4 +1,4 @@
-"""Bounds that hold at all times together."""
+"""Bounds that hold at all times simultaneously."""
 
 import math
 
@@ -22,11 +22,11 @@ def test_the_multiplier_is_that_of_the_normal_mixture():
     rho2 = (-2 * math.log(a) + math.log(1 - 2 * math.log(a))) / 100
     squared = (1 + 1 / (n * rho2)) * math.log((n * rho2 + 1) / a**2)
     assert asymptotic_multiplier(np.array([n]), 0.001)[0] == pytest.approx(math.sqrt(squared))
-    assert norm.isf(0.001) < math.sqrt(squared)  # looking at all times has its price
+    assert norm.isf(0.001) < math.sqrt(squared)  # repeated looks need a larger multiplier
 
 
-def test_looking_after_every_sample_is_paid_for():
-    """1500 walks of 1000 steps; at level 0.1 at most 150 may ever be too high, a plain interval is in over 600."""
+def test_the_asymptotic_bound_holds_at_all_looks_simultaneously():
+    """1500 walks of 1000 steps; at level 0.1, at most 150 may ever exceed the bound; over 600 exceed a plain one."""
     steps = np.random.default_rng(0).normal(size=(1500, 1000))
     n = np.arange(1.0, 1001.0)
     z = np.cumsum(steps, axis=1) / np.sqrt(n)
@@ -35,18 +35,18 @@ def test_looking_after_every_sample_is_paid_for():
     assert (z[:, 9:] > norm.isf(0.1)).any(axis=1).sum() > 600
 
 
-def test_the_student_multiplier_is_as_unlikely_as_the_normal_one():
+def test_the_student_multiplier_has_the_tail_probability_of_the_normal_one():
     found = student_multiplier(np.array([2.0, 4.5, 4.5]), np.array([3.0, 7.5, 1e9]))
     np.testing.assert_allclose(t.sf(found, [3.0, 7.5, 1e9]), norm.sf([2.0, 4.5, 4.5]), rtol=1e-6)
 
 
-def test_nothing_is_known_without_samples():
+def test_the_bernstein_bound_without_samples_is_minus_infinity():
     none = np.empty(0)
     assert empirical_bernstein_bound(none, none, none, 0.05) == -math.inf
 
 
 @pytest.mark.parametrize("chance", [0.02, 0.5, 0.98])
-def test_the_bernstein_bound_is_right_at_all_times_together(chance):
+def test_the_bernstein_bound_holds_at_all_times_simultaneously(chance):
     """The best bound over 300 coins is above the truth in at most 10% of 500 runs."""
     rng = np.random.default_rng(0)
     ones = np.ones(300)

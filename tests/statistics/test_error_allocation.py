@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from topshap.statistics.error_allocation import levels_by_tails
 
 FAR = 30.0
-"""So many standard errors apart that nobody is ever in doubt."""
+"""A distance in standard errors at which the order of two players is certain."""
 
 
 @given(
@@ -22,13 +22,13 @@ def test_the_levels_add_up_and_none_is_zero(tails, level):
     assert (levels > 0.0).all()
 
 
-def test_pairs_alike_share_alike():
+def test_equal_pairs_get_equal_levels():
     np.testing.assert_allclose(levels_by_tails(np.full((2, 3), 0.3), 0.06), 0.01)
     np.testing.assert_allclose(levels_by_tails(np.zeros((2, 3)), 0.06), 0.01)
 
 
 def players_of(ties, n, k):
-    """Return values with the border behind player k - 1, an inch above the best of the rest, and ties next to it."""
+    """Return values with player k - 1 slightly above the best of the rest, and ties on both sides of the border."""
     above, below = ties
     return np.concatenate(
         [
@@ -46,7 +46,7 @@ def players_of(ties, n, k):
 def test_a_wrong_set_passes_no_more_often_than_allowed_in_the_normal_model(n, k, ties, delta):
     """50,000 draws of estimates with unit variance: not significantly above delta (one-sided, 0.1%).
 
-    With two players that tie and nobody else in doubt it is just delta, so nothing is given away either.
+    If two players tie and all others are certain, the rate is about delta, so that the rule is not too strict.
     """
     above, below = min(ties[0], k), min(ties[1], n - k)
     truth = players_of((above, below), n, k)

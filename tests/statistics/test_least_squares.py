@@ -1,4 +1,4 @@
-"""Least squares under the efficiency constraint, against Lagrange's equations written out."""
+"""Least squares under the efficiency constraint, compared with the equations of Lagrange."""
 
 import math
 
@@ -46,7 +46,7 @@ def fit(coalitions, worths, weights, gain, draws=None):
 
 
 @given(st.integers(2, 7), st.integers(0, 999))
-def test_it_solves_the_constrained_problem(n, seed):
+def test_the_fit_solves_the_constrained_problem(n, seed):
     problem = random_problem(n, 2**n - 2, seed)
     coefficients, _ = fit(*problem)
     np.testing.assert_allclose(coefficients, lagrange(*problem), atol=1e-9)
@@ -80,7 +80,7 @@ def test_with_too_few_coalitions_the_fit_is_the_shortest_that_goes_through_them(
         np.testing.assert_allclose(coefficients, shortest, atol=1e-8)
 
 
-def test_players_that_no_coalition_tells_apart_get_the_same():
+def test_players_that_no_coalition_distinguishes_have_equal_coefficients():
     coalitions = np.array([[True, True, False, False, False], [False, False, True, True, True]])
     coefficients, _ = fit(coalitions, np.array([3.0, 1.0]), np.ones(2), 5.0)
     assert np.ptp(coefficients[:2]) == pytest.approx(0, abs=1e-12)
@@ -107,7 +107,7 @@ def test_many_rows_are_summed_in_blocks_to_the_same_result(monkeypatch):
 
 
 def test_the_covariance_is_the_sum_of_squared_influences_of_the_draws():
-    """The influence of a draw is what an infinitesimal change of its weight does to the coefficients."""
+    """The influence of a draw is the derivative of the coefficients by its relative weight."""
     coalitions, worths, weights, gain = random_problem(5, 20, 1)
     draws = np.append(np.arange(16) // 2, np.full(4, NOT_DRAWN))
     coefficients, covariance = fit(coalitions, worths, weights, gain, draws)
@@ -120,7 +120,7 @@ def test_the_covariance_is_the_sum_of_squared_influences_of_the_draws():
     np.testing.assert_allclose(covariance, expected, rtol=1e-4, atol=1e-9)
 
 
-def test_without_random_draws_nothing_is_known_of_the_error():
+def test_without_random_draws_the_error_is_unknown():
     problem = random_problem(5, 20, 1)
     assert np.isnan(fit(*problem)[1]).all()
     assert np.isfinite(fit(*problem, np.arange(20))[1]).all()  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""Running moments against numpy's on all samples at once."""
+"""Running moments, compared with those of all samples at once."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ N = 4
 
 @st.composite
 def rounds(draw):
-    """Rounds of samples: which players were sampled, and a few rows of numbers for them."""
+    """Rounds of samples: the sampled players, and a few rows of numbers for them."""
     blocks = []
     for _ in range(draw(st.integers(1, 5))):
         players = draw(st.one_of(st.just(range(N)), st.lists(st.integers(0, N - 1), unique=True, max_size=N)))
@@ -79,7 +79,7 @@ def test_pair_means_are_antisymmetric_and_pair_variances_symmetric_to_the_bit(bl
     np.testing.assert_array_equal(variances(pairs), variances(pairs).T)
 
 
-def test_adding_one_sample_is_adding_a_row_of_one():
+def test_adding_one_sample_equals_adding_a_row_of_one():
     rng = np.random.default_rng(0)
     one, row = PlayerMoments(2), PlayerMoments(2)
     for sample in rng.normal(size=20):
@@ -90,7 +90,7 @@ def test_adding_one_sample_is_adding_a_row_of_one():
     np.testing.assert_allclose(one.variances(), row.variances(), rtol=1e-12)
 
 
-def test_adding_one_difference_is_adding_a_round_of_two():
+def test_adding_one_difference_equals_adding_a_round_of_two():
     rng = np.random.default_rng(0)
     one, row = PairMoments(3), PairMoments(3)
     for samples in rng.normal(size=(20, 2)):
@@ -102,7 +102,7 @@ def test_adding_one_difference_is_adding_a_round_of_two():
         assert variances(one)[pair] == pytest.approx(variances(row)[pair], rel=1e-12)
 
 
-def test_everyone_may_be_named_or_taken_as_a_slice():
+def test_all_players_may_be_given_as_indices_or_as_a_slice():
     samples = np.random.default_rng(0).normal(5.0, 1.0, (9, N))
     for moments in (PlayerMoments, PairMoments):
         named, taken = moments(N), moments(N)
@@ -114,7 +114,7 @@ def test_everyone_may_be_named_or_taken_as_a_slice():
         np.testing.assert_allclose(variances(named), variances(taken), rtol=1e-12)
 
 
-def test_variances_of_chosen_pairs_are_a_part_of_the_whole():
+def test_variances_of_some_pairs_are_part_of_the_whole_matrix():
     pairs = PairMoments(5)
     pairs.add(np.random.default_rng(0).normal(size=(6, 5)), slice(None))
     i, j = np.array([3, 0]), np.array([1, 2, 4])

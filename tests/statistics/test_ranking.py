@@ -1,4 +1,4 @@
-"""What players are ranked by, and how likely one of two has the larger magnitude."""
+"""The values that players are ranked by, and the probability of a larger magnitude."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_the_probability_is_that_of_draws(seed):
 
 
 @given(SEEDS)
-def test_one_of_two_has_the_larger_magnitude_whatever_the_signs(seed):
+def test_probabilities_of_a_larger_magnitude_add_up_to_one_and_do_not_depend_on_signs(seed):
     estimates, covariance, rng = drawn(seed)
     found = probability_of_larger_magnitude(estimates, covariance)
     assert np.allclose(found + found.T, 1.0, atol=2e-3)
@@ -52,7 +52,7 @@ def test_one_of_two_has_the_larger_magnitude_whatever_the_signs(seed):
     assert np.allclose(found, flipped, atol=2e-3)
 
 
-def test_what_is_known_is_certain_and_what_is_not_is_even():
+def test_exact_values_give_certain_pairs_and_unknown_values_even_ones():
     certain = probability_of_larger_magnitude(np.array([-3.0, 2.0, -2.0, 0.0]), np.zeros((4, 4)))
     assert certain.tolist() == [[0.5, 1, 1, 1], [0, 0.5, 0.5, 1], [0, 0.5, 0.5, 1], [0, 0, 0, 0.5]]
     assert (probability_of_larger_magnitude(np.array([1.0, 2.0]), np.full((2, 2), np.nan)) == 0.5).all()
@@ -73,7 +73,7 @@ def test_border_lines_lie_where_the_key_is_that_of_the_border(rank_by):
 
 @pytest.mark.parametrize("rank_by", RANK_BY)
 @pytest.mark.parametrize("seed", range(4))
-def test_one_of_two_is_ranked_before_the_other_and_more_likely_if_its_estimate_says_so(rank_by, seed):
+def test_the_player_with_the_better_estimate_is_more_likely_to_be_ranked_first(rank_by, seed):
     estimates, _, rng = drawn(seed)
     errors = np.full(N, rng.uniform(0.1, 2.0))
     before = probability_before(estimates, errors, None, rank_by)
@@ -83,6 +83,6 @@ def test_one_of_two_is_ranked_before_the_other_and_more_likely_if_its_estimate_s
 
 
 @pytest.mark.parametrize("rank_by", RANK_BY)
-def test_without_standard_errors_nothing_is_said_about_pairs(rank_by):
+def test_without_standard_errors_all_pairs_have_probability_one_half(rank_by):
     before = probability_before(np.arange(3.0), np.full(3, np.nan), None, rank_by)
     assert np.array_equal(before, np.full((3, 3), 0.5))

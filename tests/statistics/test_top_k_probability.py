@@ -1,4 +1,4 @@
-"""Probabilities about the top k, against closed forms."""
+"""Probabilities of the top k, compared with closed forms."""
 
 import math
 import tracemalloc
@@ -49,7 +49,7 @@ def test_the_probabilities_of_inclusion_add_up_to_k(n, seed, data):
     assert np.all((included >= 0) & (included <= 1))
 
 
-def test_players_who_look_the_same_are_included_alike():
+def test_equal_players_have_equal_inclusion_probabilities():
     included = probability_in_top_k(2, np.zeros(5), np.ones(5), None)
     np.testing.assert_allclose(included, 0.4, atol=FOUR_ERRORS)
 
@@ -62,13 +62,13 @@ def test_a_set_is_never_more_likely_than_each_of_its_members():
     assert probability_of_set(players, estimates, errors, None) <= included[players].min() + FOUR_ERRORS
 
 
-def test_a_player_whose_error_is_not_known_leaves_everything_unknown():
+def test_an_unknown_standard_error_makes_all_probabilities_unknown():
     estimates, errors = np.array([3.0, 2.0, 1.0]), np.array([0.1, np.nan, 0.1])
     assert math.isnan(probability_of_set(np.array([0]), estimates, errors, None))
     assert np.isnan(probability_in_top_k(1, estimates, errors, None)).all()
 
 
-def test_everybody_is_in_the_top_n_whatever_is_known():
+def test_all_players_are_in_the_top_n():
     estimates, errors = np.array([3.0, 2.0]), np.array([np.nan, 0.1])
     assert probability_of_set(np.array([0, 1]), estimates, errors, None) == 1.0
     assert probability_in_top_k(2, estimates, errors, None).tolist() == [1.0, 1.0]
@@ -80,7 +80,7 @@ def test_different_values_without_errors_are_certain():
     assert probability_in_top_k(2, estimates, errors, np.zeros((3, 3))).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_the_same_question_has_the_same_answer_whatever_the_global_random_state():
+def test_probabilities_do_not_depend_on_the_global_random_state():
     rng = np.random.default_rng(0)
     question = rng.normal(size=6), np.full(6, 0.5), None
     np.random.seed(1)

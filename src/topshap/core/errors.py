@@ -104,7 +104,7 @@ class EvaluationError(TopshapError, RuntimeError):
 class StoreError(TopshapError, ValueError):
     """A file cannot be used as the store of a game.
 
-    It is not a store, was written by a newer version, is damaged, or belongs to another game.
+    It belongs to another game or program, was written by a newer version, is damaged, or cannot be written.
     """
 
 
@@ -121,7 +121,7 @@ class RareContributionsWarning(UserWarning):
 
 
 class StoreWarning(UserWarning):
-    """A store was damaged; only its intact values are used."""
+    """A store was damaged and its intact values are used, or a run ended early because it could not be written."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -154,7 +154,7 @@ class TopK:
         'No guarantee: the budget was spent before epsilon=0.1 was reached at delta=0.05; intervals and confidence are
         estimates that assume normal errors. It took 100 evaluations of a budget of 100.'
         >>> topshap.identify(game, guarantee="credible", **options).promise
-        'With posterior probability at least 95%, nobody left out is ahead of anyone in the set by more than 0.1.
+        'With posterior probability at least 95%, no player left out is ahead of a player in the set by more than 0.1.
         Not a guarantee: it assumes normal estimates and does not correct for repeated looks. It took ... evaluations.'
         """
         words: str = bound("describe_promise")(self)

@@ -1,4 +1,4 @@
-"""Evaluating a game: workers, retries, time limits, and a store of all values that were paid for."""
+"""Evaluating a game: workers, retries, time limits, and a store of all evaluated values."""
 
 from topshap.evaluation.oracle import Oracle
 from topshap.evaluation.store.store import Store

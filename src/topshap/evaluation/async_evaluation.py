@@ -12,7 +12,7 @@ from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import refuse
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
-from topshap.evaluation.pending_batch import PendingBatch
+from topshap.evaluation.pending_batch import PendingBatch, waits
 from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
@@ -37,9 +37,9 @@ async def evaluate(session: Session, game: Game, coalitions: Coalitions, concurr
     session.batch = batch = PendingBatch(session, coalitions)
     if len(batch.missing):
         try:
-            await _gather(batch, game, session, concurrency)
+            await _complete(batch, game, session, concurrency)
         finally:
-            batch.store_arrived()
+            batch.close()
     values = batch.values_or_raise()
     session.batch = None
     return values
@@ -84,12 +84,27 @@ async def _awaited(answer: Any, game: Any) -> Any:
     return await answer
 
 
-async def _gather(batch: PendingBatch, game: Game, session: Session, concurrency: int) -> None:
-    """Make calls until every missing coalition has a result."""
+async def _complete(batch: PendingBatch, game: Game, session: Session, concurrency: int) -> None:
+    """Make calls until every missing coalition has a result, or has got its value from another process."""
+    rows = np.arange(len(batch.missing))
+    while len(rows):
+        await _gather(batch, rows, game, session, concurrency)
+        rows = batch.deferred()
+        for seconds in waits():
+            if len(rows) == 0 or batch.is_one_free(rows):
+                break
+            await asyncio.sleep(seconds)
+            rows = batch.unknown(rows)
+            batch.look()
+
+
+async def _gather(batch: PendingBatch, rows: Players, game: Game, session: Session, concurrency: int) -> None:
+    """Make calls until these missing coalitions have a result, except for those that other processes evaluate."""
     call, options = coroutine_of(game), session.options
     parts = iter(
         split_batch(
-            *batch.missing.shape,
+            len(rows),
+            batch.missing.shape[1],
             workers=1,
             batch_size=1 if _is_one_by_one(game) else options.batch_size or 1,
             max_batch_bytes=options.max_batch_bytes,
@@ -97,14 +112,16 @@ async def _gather(batch: PendingBatch, game: Game, session: Session, concurrency
     )
 
     async def work() -> None:
-        for rows in parts:  # shared: each part goes to the next free task
-            await _evaluate(call, batch.missing, rows, batch.policy(), batch.take)
+        for part in parts:  # shared: each part goes to the next free task
+            claimed = batch.claim(rows[part])
+            if len(claimed):
+                await _evaluate(call, batch.missing, claimed, batch.policy(), batch.take)
             if _is_cancelled():  # the call has finished in spite of it
                 break
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(batch.missing))):
+            for _ in range(min(concurrency, len(rows))):
                 group.create_task(work())
     except BaseExceptionGroup as several:  # not an error of the game: those are part of a result
         raise several.exceptions[0] from None

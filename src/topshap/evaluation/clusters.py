@@ -7,9 +7,9 @@ kills its workers, and its ray backend returns nothing if one of its actors dies
 from __future__ import annotations
 
 import time
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -63,15 +63,14 @@ class Dask:
         client = self.backend.client
         # A task and not scattered data, which would be lost together with the worker that holds it.
         game = client.submit(unpickle, *job.game.payload(), key=f"topshap-game-{uuid4().hex}")
-        waiting = deque(batches)
+        waiting = job.claimed(batches)
         running: dict[Any, Any] = {}
         finished: SimpleQueue[Any] = SimpleQueue()
         stall = _Stall(job.stall_limit(batches))
         had_workers = time.monotonic()
         try:
-            while waiting or running:
-                while waiting and len(running) < self.n_workers:
-                    batch = waiting.popleft()
+            while True:
+                for batch in islice(waiting, self.n_workers - len(running)):
                     future = client.submit(
                         evaluate_in_worker,
                         game,
@@ -82,6 +81,8 @@ class Dask:
                     )
                     running[future.key] = batch, future
                     future.add_done_callback(finished.put)
+                if not running:
+                    return
                 future = _next_finished(finished)
                 if future is None:
                     had_workers = self._check_workers(had_workers)
@@ -142,14 +143,15 @@ class Ray:
         options = {"max_retries": 0, **(self.backend.ray_remote_args or {})}
         task = ray.remote(evaluate_in_worker).options(**options)
         game = ray.put(job.game)
-        waiting = deque(batches)
+        waiting = job.claimed(batches)
         running: dict[Any, Any] = {}
         stall = _Stall(job.stall_limit(batches))
         try:
-            while waiting or running:
-                while waiting and len(running) < self.n_workers:
-                    batch = waiting.popleft()
+            while True:
+                for batch in islice(waiting, self.n_workers - len(running)):
                     running[task.remote(game, job.coalitions[batch], job.policy())] = batch
+                if not running:
+                    return
                 finished, _ = ray.wait(list(running), num_returns=1, timeout=_POLL_SECONDS)
                 if not finished:
                     stall.check()

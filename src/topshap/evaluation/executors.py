@@ -34,6 +34,14 @@ class Job(NamedTuple):
     coalitions: Coalitions
     policy: Callable[[], CallPolicy]
     """Returns the policy of the next batch."""
+    claim: Callable[[NDArray[np.intp]], NDArray[np.intp]] = lambda rows: rows
+    """Returns the rows of a batch that are still to be evaluated, when its turn comes."""
+    ahead: bool = True
+    """Whether a batch may be sent to a worker that has not returned the one before."""
+
+    def claimed(self, batches: Sequence[NDArray[np.intp]]) -> Iterator[NDArray[np.intp]]:
+        """Yield what is still to be evaluated of each batch."""
+        return (rows for rows in map(self.claim, batches) if len(rows))
 
     def stall_limit(self, batches: Sequence[NDArray[np.intp]]) -> float | None:
         """Return the number of seconds without a result after which workers count as stuck, None for no limit."""
@@ -74,7 +82,7 @@ class InProcess:
         self, job: Job, batches: Sequence[NDArray[np.intp]]
     ) -> Iterator[tuple[NDArray[np.intp], BatchResult | None]]:
         """Yield each batch with its result."""
-        for batch in batches:
+        for batch in job.claimed(batches):
             yield batch, evaluate(job.game.game, job.coalitions[batch], job.policy())
 
 
@@ -104,16 +112,18 @@ class Joblib:
                 return_as="generator_unordered" if streams else "list",
                 batch_size=1,
                 timeout=job.stall_limit(some),
+                pre_dispatch="2 * n_jobs" if job.ahead else "n_jobs",
             )
+            sent: dict[int, NDArray[np.intp]] = {}
             returned = parallel(
-                joblib.delayed(_numbered)(i, job.game, job.coalitions[batch], job.policy())
-                for i, batch in enumerate(some)
+                joblib.delayed(_numbered)(i, job.game, job.coalitions[sent.setdefault(i, batch)], job.policy())
+                for i, batch in enumerate(job.claimed(some))
             )
             if not streams:
-                yield from ((some[i], result) for i, result in returned)
+                yield from ((sent[i], result) for i, result in returned)
                 continue
             try:
-                yield from ((some[i], result) for i, result in returned)
+                yield from ((sent[i], result) for i, result in returned)
             finally:
                 with warnings.catch_warnings():  # joblib warns if a run is cancelled, for example by Ctrl-C
                     warnings.simplefilter("ignore")

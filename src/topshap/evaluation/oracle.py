@@ -63,7 +63,8 @@ class Oracle:
         for any number.
     store
         Where values are kept: a path, for a game with an attribute ``fingerprint``, or a `Store` with a name for the
-        game. Values in the store are not evaluated again.
+        game. Values in the store are not evaluated again, and processes that share it do not evaluate the same
+        coalition at the same time.
     retries
         The number of retries after a call that raised an exception, with exponentially growing waits. There are none
         after errors that are mistakes in the program: TypeError, AttributeError, NameError, ImportError, SyntaxError,
@@ -76,7 +77,7 @@ class Oracle:
         The approximate wait before the first retry in seconds; it doubles with every further retry.
     deterministic
         Whether a coalition has the same value every time; by default the game's attribute ``deterministic``, else
-        True. If not, every access is evaluated and paid for.
+        True. If not, every access is an evaluation.
     batch_size
         The largest number of coalitions in one call; by default the game's attribute ``batch_size`` if it is an int,
         else one batch per worker. It is 1 for games made by `topshap.games.per_coalition`, so that their values are
@@ -174,11 +175,11 @@ class Oracle:
     @contextmanager
     def run(self, n_players: int, player_names: tuple[str, ...] | None = None) -> Iterator[Session]:
         """Yield a session that evaluates the coalitions of one run, and close the store afterwards."""
+        session = self._new_session(n_players, self.player_names if player_names is None else player_names)
         try:
-            yield self._new_session(n_players, self.player_names if player_names is None else player_names)
+            yield session
         finally:
-            if self.options.store is not None:
-                self.options.store.close()
+            session.close()
 
     def with_options(self, **changes: Any) -> Oracle:
         """Return an oracle of the same game with some options changed.

@@ -19,6 +19,7 @@ from topshap.evaluation.repeats import rows_to_repeat, warn_if_different
 from topshap.evaluation.results import split_valid
 from topshap.evaluation.store.identity import identity_of
 from topshap.evaluation.store.lookup import RunStore
+from topshap.evaluation.storing_game import StoringGame, stores_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,9 +95,9 @@ class Session:
         """
         self.batch = batch = PendingBatch(self, coalitions)
         try:
-            batch.evaluate(self._pickled)
+            batch.evaluate()
         finally:
-            batch.store_arrived()
+            batch.close()
         values = batch.values_or_raise()
         self.batch = None
         return values
@@ -108,12 +109,26 @@ class Session:
         """
         return np.empty(0) if self.batch is None else self.batch.take_arrived(whole=whole)
 
+    @property
+    def unstored(self) -> int:
+        """The number of values of the batch that have arrived but are not in the store."""
+        return 0 if self.batch is None else self.batch.unstored
+
     def check_repeats(self, coalitions: Coalitions, values: Values) -> None:
         """Evaluate a few of these coalitions a second time, and issue a warning if a value differs."""
         rows = rows_to_repeat(len(coalitions))
         again = evaluate(self._game, coalitions[rows], self.policy).values
         self.repeats = False
         warn_if_different(coalitions[rows], np.asarray(values)[rows], again, self.policy.player_names)
+
+    def game_for(self, executor: Executor) -> PickledGame:
+        """Return the game as the workers of an executor get it."""
+        return self._storing if self._storing is not None and stores_values(executor) else self._pickled
+
+    def close(self) -> None:
+        """Close the store; the next use opens it again."""
+        if self.store is not None:
+            self.store.close()
 
     @property
     def divides(self) -> bool:
@@ -132,6 +147,13 @@ class Session:
         """Adjust `rows_per_look` to the time that some coalitions have taken."""
         if self.divides:
             self.rows_per_look = max(self._fewest_rows, next_rows(self.rows_per_look, rows, seconds))
+
+    @cached_property
+    def _storing(self) -> PickledGame | None:
+        """The game for workers that store its values themselves, None without a store or if values vary."""
+        if self.store is None or not self.options.deterministic:
+            return None
+        return PickledGame(StoringGame(self._game, self.store.store.path.absolute()))
 
     @cached_property
     def _executor(self) -> Executor:

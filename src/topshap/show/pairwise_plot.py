@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topshap.core.validation import check_int, front_door
-from topshap.show.board import probability_ahead
+from topshap.show.board import has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten_all
 from topshap.show.numbers import percent
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
+from topshap.show.wording import NOTHING_LEARNED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     """Draw the estimated probability that one player is ranked before another, for players around the border.
 
     The darker a cell, the more likely the player in its row is ahead of the player in its column. The dashed lines are
-    the border of the top k.
+    the border of the top k. There are none while nothing distinguishes the players.
 
     Parameters
     ----------
@@ -65,11 +66,12 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
                 ink = "white" if chance > 0.65 else "#222222"
                 ax.text(column, row, _number(chance, exact), ha="center", va="center", fontsize="small", color=ink)
     border = top.k - ranks[0] - 0.5
-    if 0 < border < len(ranks) - 1:
+    if has_learned(top) and 0 < border < len(ranks) - 1:
         ax.axhline(border, **BORDER_LINE)
         ax.axvline(border, **BORDER_LINE)
     ax.figure.colorbar(image, ax=ax, shrink=0.7).ax.yaxis.set_major_formatter("{x:.0%}")
-    ax.set_title("P(row is ahead of column), in percent", loc="left", fontsize="medium")
+    unknown = "" if has_learned(top) else f": {NOTHING_LEARNED}"
+    ax.set_title(f"P(row is ahead of column), in percent{unknown}", loc="left", fontsize="medium")
     return ax
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
+from topshap.show.board import has_learned
 from topshap.show.labels import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
-from topshap.show.wording import race_title
+from topshap.show.wording import NOTHING_LEARNED, race_title
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import border_lines, rank_key
 
@@ -30,7 +31,7 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     """Draw the estimates and their intervals against the number of evaluations.
 
     The top k are dark, the others light. Intervals are drawn for the last player in the top k and the first one
-    outside, where the race is decided.
+    outside, where the race is decided. While nothing distinguishes the players, all are light and there is no border.
 
     Parameters
     ----------
@@ -61,11 +62,12 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     history = known_history(top)
     ranks = shown_ranks(top.n_players, top.k, most)
     players = top.ranking[ranks]
+    in_top = ranks[ranks < top.k] if has_learned(top) else ranks[:0]
     ax = axes_or_new(ax, width=7.0, height=4.2)
     few = len(history.evaluations) <= FEW_MOMENTS
     half_widths = two_sided_quantile(1.0 - level) * history.std_errors
     for rank, player in zip(ranks[::-1], players[::-1], strict=True):  # the best are drawn last, on top
-        inside = bool(rank < top.k)
+        inside = rank in in_top
         colour = INSIDE if inside else OUTSIDE_LINE
         dashes = DASHES[rank % len(DASHES)]
         estimates, half = history.estimates[:, player], half_widths[:, player]
@@ -78,18 +80,21 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
                 ax.errorbar(history.evaluations, estimates, half, fmt="none", ecolor=colour, elinewidth=1, capsize=2)
     _evaluations_axis(ax, history)
     ax.set_ylim(*value_limits(history.estimates[:, players], half_widths[:, players]))
-    _label_ends(ax, top, ranks)
+    _label_ends(ax, top, ranks, in_top)
     for place in borders(top):
         ax.axhline(place, zorder=0, **BORDER_LINE)
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("Shapley value")
-    ax.set_title(race_title(top, len(ranks)), loc="left", fontsize="medium")
+    unknown = "" if has_learned(top) else f": {NOTHING_LEARNED}"
+    ax.set_title(f"{race_title(top, len(ranks))}{unknown}", loc="left", fontsize="medium")
     return ax
 
 
 def borders(top: TopK) -> list[float]:
     """Return the values at which the border of the top k lies: two of them if players are ranked by magnitude.
+
+    There is none if k is the number of players, or while nothing distinguishes the players.
 
     Examples
     --------
@@ -98,7 +103,7 @@ def borders(top: TopK) -> list[float]:
     >>> [borders(topshap.identify(game, k=1, rank_by=by, random_state=0)) for by in ("value", "magnitude")]
     [[2.0], [2.5, -2.5]]
     """
-    if top.k == top.n_players:
+    if top.k == top.n_players or not has_learned(top):
         return []
     between = rank_key(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean()
     return border_lines(float(between), top.rank_by)
@@ -195,7 +200,7 @@ def _evaluations_axis(ax: Axes, history: History) -> None:
     ax.set_xlim(first if last > first else 0, last)
 
 
-def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
+def _label_ends(ax: Axes, top: TopK, ranks: Players, in_top: Players) -> None:
     """Write the players' names at the ends of their lines, without overlap."""
     players = top.ranking[ranks]
     low, high = ax.get_ylim()
@@ -204,7 +209,7 @@ def _label_ends(ax: Axes, top: TopK, ranks: Players) -> None:
     names = shorten_all((name_of(top, i) for i in players), 22)
     places = within(spread(top.estimates[players], gap), gap, low, high)
     for rank, player, name, place in zip(ranks, players, names, places, strict=True):
-        inside = rank < top.k
+        inside = rank in in_top
         ax.annotate(
             name,
             xy=(1.0, top.estimates[player]),

@@ -197,9 +197,9 @@ def _no_guarantee(top: TopK) -> str:
 def _describe_guarantee(top: TopK) -> str:
     """Return the guarantee of a race that stopped by itself, and the assumptions it rests on."""
     delta = top.delta or 0.0
-    nobody = f"nobody left out is ahead of anyone in the set by more than {top.epsilon:g}"
+    claim = f"no player left out is ahead of a player in the set by more than {top.epsilon:g}"
     percent = f"{100.0 * (1.0 - delta):.12g}%"
-    sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {nobody}"
+    sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {claim}"
     if top.guarantee == "credible":
         return (
             f"With posterior {sure}. Not a guarantee: it assumes normal estimates and does not correct for repeated "
@@ -211,7 +211,7 @@ def _describe_guarantee(top: TopK) -> str:
         met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}."
         return f"{met} Not a guarantee at level delta: it does not correct for repeated looks."
     if top.value_range is None:
-        return f"Certain: {nobody}, since every coalition that matters is known."
+        return f"Certain: {claim}, since every coalition that matters is known."
     low, high = top.value_range
     return f"With {sure}: for any game with values in [{low:g}, {high:g}] and any number of samples."
 

@@ -1,4 +1,4 @@
-"""BUS, Gap-E and SAR: players as arms, a pull for two evaluations."""
+"""BUS, Gap-E and SAR: players are arms, and a pull takes two evaluations."""
 
 import numpy as np
 import pytest
@@ -31,12 +31,12 @@ def standing_with(counts, estimates):
 
 
 def close_game(n=8):
-    """Clear players above and below, and three around the border of the top 3; a little noise."""
+    """Return a game with three players around the border of the top 3, clear players on both sides, and some noise."""
     noise = 0.5 * np.random.default_rng(0).normal(size=2**n)
     return TableGame(from_ids(np.arange(2**n), n) @ [9.0, 8.0, 1.2, 1.0, 0.8, -6.0, -7.0, -8.0] + noise)
 
 
-# All three.
+# All three algorithms.
 
 
 @every_bandit
@@ -50,7 +50,7 @@ def test_a_pull_compares_a_coalition_with_and_without_one_player(play, random_ga
 
 
 @every_bandit
-def test_estimates_are_the_means_of_the_contributions_that_were_paid_for(play, random_game, algorithm):
+def test_estimates_are_the_means_of_the_evaluated_contributions(play, random_game, algorithm):
     played = play(make(algorithm), random_game(6), k=2, budget=60)
     for _ in range(25):
         assert played.answer()
@@ -63,14 +63,14 @@ def test_estimates_are_the_means_of_the_contributions_that_were_paid_for(play, r
 
 @every_bandit
 @pytest.mark.parametrize("answered", [0, 1, 2, 3, 6, 11])
-def test_a_pull_that_the_budget_cut_in_half_is_not_used(play, random_game, algorithm, answered):
+def test_an_incomplete_pull_is_not_used(play, random_game, algorithm, answered):
     played = play(make(algorithm), random_game(6), k=2, budget=60)
     assert not played.answer(answered)
     assert played.standing.counts.sum() == answered // 2
 
 
 @every_bandit
-def test_everyone_is_sampled_at_least_once_before_anyone_is_chosen(random_game, algorithm):
+def test_a_budget_of_one_pull_per_player_samples_every_player(random_game, algorithm):
     race = finished(random_game(6), 2, 2 + 2 * 6, algorithm)
     assert race.standing.counts.min() >= 1
 
@@ -82,8 +82,8 @@ def test_players_near_the_border_are_sampled_more_than_those_far_from_it(algorit
 
 
 @every_bandit
-def test_players_tied_at_the_border_are_sampled_alike(algorithm):
-    """Nothing tells the zeros apart: no one of them may take all the pulls."""
+def test_no_player_tied_at_the_border_takes_all_pulls(algorithm):
+    """Nothing distinguishes the players with value 0."""
     game = AdditiveGame([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     counts = finished(game, 3, 202, algorithm).standing.counts
     if algorithm == "sar":
@@ -93,7 +93,7 @@ def test_players_tied_at_the_border_are_sampled_alike(algorithm):
 
 
 @every_bandit
-def test_a_constant_game_is_sampled_alike(algorithm):
+def test_all_players_of_a_constant_game_are_sampled(algorithm):
     counts = finished(AdditiveGame(np.zeros(5)), 2, 102, algorithm).standing.counts
     if algorithm == "sar":
         assert counts.min() >= 5
@@ -102,7 +102,7 @@ def test_a_constant_game_is_sampled_alike(algorithm):
 
 
 @every_bandit
-def test_when_everybody_is_asked_for_everybody_is_sampled_alike(random_game, algorithm):
+def test_with_k_equal_to_n_all_players_are_sampled_equally(random_game, algorithm):
     counts = finished(random_game(6), 6, 200, algorithm).standing.counts
     assert np.ptp(counts) <= 1
     assert counts.min() >= 16
@@ -144,7 +144,7 @@ def test_the_gap_of_a_player_is_to_the_nearest_on_the_other_side():
     np.testing.assert_array_equal(gaps_to_border(np.array([5.0, 3.0]), 2), [0.0, 0.0])
 
 
-def test_gap_e_samples_everyone_twice_first(random_game):
+def test_gap_e_first_samples_every_player_twice(random_game):
     counts = finished(random_game(8), 3, 2 + 2 * 16, "gap-e").standing.counts
     assert counts.min() >= 2
 
@@ -158,7 +158,7 @@ def test_more_exploration_spreads_the_samples():
 
 
 @pytest.mark.parametrize("exploration", [0, -1.0, float("nan"), float("inf"), "1", True])
-def test_an_exploration_that_is_not_positive_is_refused(exploration):
+def test_gap_e_refuses_an_invalid_exploration(exploration):
     with pytest.raises(ParameterError, match="The 'exploration' parameter of GapE must be a finite number above 0"):
         GapE(exploration=exploration)
 
@@ -178,13 +178,13 @@ def test_the_most_clear_cut_player_is_the_one_farthest_from_the_border():
     assert most_clear_cut(sar_standing([9.0, 3.0, 2.0, 0.0]), np.array([1, 2, 3]), 1) == (3, False)
 
 
-def test_a_verdict_is_final_whatever_the_estimates_say_later():
+def test_sar_ranks_accepted_players_first_and_rejected_players_last():
     standing = sar_standing([1.0, 5.0, 3.0])
     standing.verdict[:] = [1.0, -1.0, 0.0]
     assert standing.ranking().tolist() == [0, 2, 1]
 
 
-def test_sar_decides_for_good_and_samples_the_decided_no_more():
+def test_sar_neither_reverses_a_decision_nor_samples_a_decided_player():
     game, race = close_game(), topshap.Race(8, 3, budget=400, algorithm=SAR(), counting="calls", random_state=0)
     race.tell(game(race.ask()))
     verdicts, frozen = np.zeros(8), {}
@@ -204,16 +204,16 @@ def test_sar_decides_for_good_and_samples_the_decided_no_more():
 
 
 def test_the_phases_of_sar_are_as_long_as_published():
-    """The pulls of a player decided after phase j are the budget's over log-bar(n) (n + 1 - j)."""
+    """A player decided after phase j has the pulls of the budget divided by log-bar(n) (n + 1 - j)."""
     n, budget = 8, 4002
     counts = np.sort(finished(AdditiveGame(2.0 ** np.arange(n)), 3, budget, "sar").standing.counts)
     log_bar = 0.5 + sum(1 / i for i in range(2, n + 1))
-    pulls = (budget - 2) / (2 - 2 / n)  # of the coalitions around a player, one in n is an end, and free
+    pulls = (budget - 2) / (2 - 2 / n)  # the empty and the grand coalition are free: 2 / n per pull on average
     np.testing.assert_allclose(counts[:5], [pulls / log_bar / (n + 1 - j) for j in range(1, 6)], rtol=0.04)
 
 
 @every_bandit
-def test_standard_errors_keep_up_with_the_samples(algorithm, smooth_game):
+def test_standard_errors_are_up_to_date_after_every_batch(algorithm, smooth_game):
     race = topshap.Race(6, 2, budget=300, algorithm=algorithm, counting="calls", random_state=0)
     while not race.done:
         race.tell(smooth_game(6)(race.ask()))

@@ -1,4 +1,4 @@
-"""KernelSHAP: which coalitions, with which weights, and the regression on them."""
+"""KernelSHAP: the coalitions, their weights, and the regression."""
 
 import math
 
@@ -21,7 +21,7 @@ def kernel_of_sizes(n):
 
 
 def sizes_covered(n, budget):
-    """How many sizes KernelExplainer enumerates: those to which the kernel gives at least one sample for each set."""
+    """Return how many sizes KernelExplainer enumerates: those with at least one sample per set by the kernel."""
     kernel, left, covered = kernel_of_sizes(n), budget, 0
     remaining = 1.0
     for size in range(1, n // 2 + 1):
@@ -49,7 +49,7 @@ def run(game, budget, seed=0, **options):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
 def test_all_coalitions_give_the_exact_values_by_regression(random_game, n):
-    """Counting calls, so that the race does not take the exact values from the table."""
+    """Calls are counted, so that the race does not compute exact values from all coalitions."""
     game = random_game(n)
     top = run(game, 2**n, counting="calls")
     np.testing.assert_allclose(top.estimates, game.shapley_values(), atol=1e-9)
@@ -77,7 +77,7 @@ def test_the_estimates_are_the_least_squares_fit_of_the_plan(play, random_game, 
 
 
 @given(st.integers(2, 10), st.integers(0, 400), st.integers(0, 99))
-def test_a_plan_is_of_distinct_inner_coalitions_as_many_as_the_budget(n, budget, seed):
+def test_a_plan_spends_the_budget_on_distinct_inner_coalitions(n, budget, seed):
     plan = make_plan(n, budget, np.random.default_rng(seed))
     assert len(set(keys(plan.coalitions))) == len(plan.coalitions) == min(budget, 2**n - 2)
     sizes = plan.coalitions.sum(axis=1)
@@ -87,7 +87,7 @@ def test_a_plan_is_of_distinct_inner_coalitions_as_many_as_the_budget(n, budget,
 
 
 @given(st.integers(2, 10), st.integers(1, 400))
-def test_sizes_are_completed_from_the_outside_in_as_far_as_the_kernel_pays_for_them(n, budget):
+def test_sizes_are_enumerated_from_the_outside_in(n, budget):
     plan = make_plan(n, budget, np.random.default_rng(0))
     found = np.bincount(plan.coalitions.sum(axis=1), minlength=n + 1)
     covered = sizes_covered(n, budget)
@@ -114,11 +114,11 @@ def test_a_complete_size_has_the_weight_of_the_kernel(n):
 
 
 @pytest.mark.parametrize(("n", "budget"), [(5, 12), (6, 30), (7, 40), (8, 60), (8, 150)])
-def test_on_average_a_size_that_is_sampled_has_the_weight_of_the_kernel_too(n, budget):
+def test_a_sampled_size_has_the_weight_of_the_kernel_on_average(n, budget):
     plans = [make_plan(n, budget, np.random.default_rng(seed)) for seed in range(300)]
     found = np.array([np.bincount(plan.coalitions.sum(axis=1), plan.weights, minlength=n + 1) for plan in plans])
     error = found.std(axis=0, ddof=1) / math.sqrt(len(plans))
-    # A plan ends when enough distinct coalitions are found, which favours the sizes that have more: a few percent.
+    # A plan ends when enough distinct coalitions are found, which favours sizes with many coalitions by a few percent.
     expected = kernel_of_sizes(n)
     assert np.all(np.abs(found.mean(axis=0)[1:n] - expected) < 4 * error[1:n] + 0.08 * expected)
 
@@ -138,25 +138,25 @@ def test_the_estimates_always_add_up_to_the_gain(random_game, n, budget, seed):
     assert top.estimates.sum() == pytest.approx(top.grand - top.empty, abs=1e-9)
 
 
-def test_an_additive_game_is_found_exactly_once_the_coalitions_determine_it():
+def test_estimates_of_an_additive_game_are_exact():
     weights = np.array([3.0, -1.0, 2.0, 0.0, 5.0, 1.0, 0.5, 4.0])
     top = run(AdditiveGame(weights, baseline=-3.0), 60)
     np.testing.assert_allclose(top.estimates, weights, atol=1e-9)
 
 
 @pytest.mark.parametrize("budget", [3, 4, 5, 8, 14, 20])
-def test_a_fit_that_goes_through_all_its_points_is_not_called_certain(random_game, budget):
+def test_an_interpolating_fit_is_not_certain(random_game, budget):
     """Up to n - 1 pairs are fitted without a residual: there is nothing to estimate an error from."""
     top = run(random_game(12), budget)
     assert np.all(np.isnan(top.std_errors) | (top.std_errors > 1e-3))
     assert not top.confidence > 0.99
 
 
-def test_no_error_is_left_when_all_coalitions_are_known(random_game):
+def test_standard_errors_are_zero_when_all_coalitions_are_known(random_game):
     assert not run(random_game(6), 64, counting="calls").std_errors.any()
 
 
-def test_a_plan_of_nothing_is_empty():
+def test_a_plan_for_a_budget_of_zero_is_empty():
     plan = make_plan(5, 0, np.random.default_rng(0))
     assert plan.coalitions.shape == (0, 5)
     assert len(plan.weights) == len(plan.draws) == 0

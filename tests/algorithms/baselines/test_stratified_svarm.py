@@ -1,4 +1,4 @@
-"""Stratified SVARM: means of values by size, and what is made of strata that were never seen."""
+"""Stratified SVARM: means of values by size, and strata without samples."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def with_ends(played):
     return np.concatenate([ends, rows]), np.append([played.problem.empty, played.problem.grand], values)
 
 
-def test_coalitions_come_in_pairs_of_complements_of_uniform_size(play, random_game):
+def test_coalitions_come_in_complement_pairs_of_uniform_size(play, random_game):
     sizes = []
     for seed in range(20):
         batch = play(StratifiedSVARM(), random_game(N), seed=seed).batch
@@ -55,7 +55,7 @@ def test_estimates_are_means_over_the_strata_that_were_seen(play, random_game, a
     np.testing.assert_allclose(played.standing.estimates, np.where(np.isnan(expected), share, expected), atol=1e-12)
 
 
-def test_it_goes_on_with_the_same_means_in_the_next_batch(play, random_game):
+def test_means_include_the_samples_of_all_batches(play, random_game):
     played = play(StratifiedSVARM(), random_game(N))
     for _ in range(3):
         assert played.answer()
@@ -78,7 +78,7 @@ def test_every_coalition_once_gives_the_exact_values(play, random_game):
     np.testing.assert_allclose(standing.estimates, game.shapley_values(), atol=1e-12)
 
 
-def test_nothing_told_changes_nothing(play, random_game):
+def test_an_empty_batch_changes_nothing(play, random_game):
     standing = play(StratifiedSVARM(), random_game(N)).standing
     before = standing.estimates.copy()
     standing.add(np.empty((0, N), dtype=bool), np.empty(0))
@@ -99,7 +99,7 @@ def test_errors_are_unknown_until_every_stratum_was_seen(play, random_game):
     assert np.isfinite(played.standing.std_errors).all()
 
 
-def test_a_large_baseline_loses_no_digits_of_the_errors(play, random_game):
+def test_a_large_baseline_does_not_change_the_standard_errors(play, random_game):
     errors = []
     for baseline in (0.0, 1e9):
         played = play(StratifiedSVARM(), random_game(N, baseline=baseline))

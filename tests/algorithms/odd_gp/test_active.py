@@ -1,4 +1,4 @@
-"""The choice of the pairs that tell most."""
+"""The selection of the most informative pairs."""
 
 import numpy as np
 import pytest
@@ -42,8 +42,8 @@ def test_one_size_is_enough_where_there_are_no_others(posterior):
     assert sorted(picked) == list(range(len(pairs_of_two)))
 
 
-def test_the_first_choice_reduces_the_trace_most(posterior):
-    """Against the covariance after each candidate in turn."""
+def test_the_first_selected_pair_reduces_the_trace_most(posterior):
+    """Compared with the covariance after each candidate."""
     candidates = from_ids(np.array([3, 5, 9, 21, 38, 67, 91]), N)
     x = 2.0 * candidates - 1.0
     values, covariance = posterior.shapley_values, posterior.covariance

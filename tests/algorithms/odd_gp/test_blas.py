@@ -58,7 +58,7 @@ def watched_game(seen):
 
 
 @pytest.mark.parametrize("algorithm", ["odd-gp", "odd-gp@k"])
-def test_the_algorithm_computes_in_one_thread_and_the_game_has_all(algorithm, seen_in_fits):
+def test_blas_has_one_thread_in_the_algorithm_and_all_in_the_game(algorithm, seen_in_fits):
     seen_by_game = []
     topshap.identify(watched_game(seen_by_game), n_players=N, k=3, budget=100, algorithm=algorithm, random_state=0)
     assert set(seen_in_fits) == {1}
@@ -66,14 +66,14 @@ def test_the_algorithm_computes_in_one_thread_and_the_game_has_all(algorithm, se
     assert threads() == 2
 
 
-def test_a_large_problem_has_all_threads(seen_in_fits, monkeypatch):
+def test_blas_has_all_threads_once_the_problem_is_large(seen_in_fits, monkeypatch):
     monkeypatch.setattr(blas, "MAX_EVALUATIONS", 50)
     topshap.identify(watched_game([]), n_players=N, k=3, budget=100, algorithm="odd-gp", random_state=0)
     assert seen_in_fits[0] == 1
     assert seen_in_fits[-1] == 2
 
 
-def test_it_is_left_when_the_algorithm_fails(monkeypatch):
+def test_the_thread_limit_ends_when_the_algorithm_fails(monkeypatch):
     def fail(*_args, **_options):
         raise ArithmeticError("on purpose")
 
@@ -83,17 +83,17 @@ def test_it_is_left_when_the_algorithm_fails(monkeypatch):
     assert threads() == 2
 
 
-def test_others_may_come_and_go_meanwhile():
-    def come_and_go():
+def test_thread_limits_may_overlap():
+    def limit_threads():
         with blas.one_thread():
             seen.append(threads())
 
     seen = []
     with blas.one_thread():
-        other = Thread(target=come_and_go)
+        other = Thread(target=limit_threads)
         other.start()
         other.join()
-        come_and_go()
+        limit_threads()
         seen.append(threads())
     assert [*seen, threads()] == [1, 1, 1, 2]
 
@@ -109,17 +109,17 @@ def test_the_answers_are_the_same_with_all_threads(monkeypatch):
     assert unlimited.estimates == pytest.approx(limited.estimates, rel=1e-6)
 
 
-def test_the_limit_is_part_of_the_plain_install():
+def test_threadpoolctl_is_a_dependency_of_the_plain_install():
     dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     assert any(requirement.startswith("threadpoolctl") for requirement in dependencies)
 
 
-def test_threadpoolctl_is_imported_when_it_is_used():
+def test_importing_topshap_does_not_import_threadpoolctl():
     code = "import sys, topshap; assert 'threadpoolctl' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_names_and_documentation_stay():
+def test_a_limited_function_keeps_its_docstring():
     assert ALGORITHMS["odd-gp"].rounds.__doc__.startswith("Spread pairs")
 
 

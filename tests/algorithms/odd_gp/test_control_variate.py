@@ -43,7 +43,7 @@ def chances_by_pair(rng):
 
 @pytest.mark.parametrize("roughness", [0.0, 0.3])
 def test_the_corrected_values_are_unbiased(roughness):
-    """1500 draws of a design with any chances: the mean is the exact value within 4.5 standard errors."""
+    """The mean over 1500 designs is the exact value within 4.5 standard errors."""
     g, exact = odd_game(0, roughness)
     rng = np.random.default_rng(1)
     chance = chances_by_pair(rng)
@@ -57,8 +57,8 @@ def bound_of_one(found, i, j, level, unseen_level):
     return found.border(np.array([i]), np.array([j])).lower_bounds(0.0, level, unseen_level)[0, 0]
 
 
-def test_bounds_of_differences_hold_as_often_as_they_say():
-    """Lower bounds at 5% over 40 games and 20 draws: wrong in at most 7% (they are meant to be cautious), and close."""
+def test_bounds_of_differences_fail_about_as_often_as_their_level():
+    """Lower bounds at 5% over 40 games and 20 draws: wrong in 0.5% to 7% of the cases."""
     rng = np.random.default_rng(2)
     wrong = []
     for seed in range(40):
@@ -71,14 +71,14 @@ def test_bounds_of_differences_hold_as_often_as_they_say():
     assert 0.005 < np.mean(wrong) < 0.07
 
 
-def test_everything_drawn_is_exact():
+def test_values_are_exact_once_all_pairs_are_drawn():
     g, exact = odd_game(3, 0.3)
     found = draw_and_correct(g, np.ones(len(g)), np.random.default_rng(0))
     assert found.estimates == pytest.approx(exact, abs=1e-9)
     assert found.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
 
 
-def test_values_add_up_and_the_covariance_belongs_to_the_variances():
+def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
     g, _ = odd_game(4, 0.3)
     rng = np.random.default_rng(0)
     found = draw_and_correct(g, chances_by_pair(rng), rng)
@@ -88,7 +88,7 @@ def test_values_add_up_and_the_covariance_belongs_to_the_variances():
     np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.variances, atol=1e-12)
 
 
-def test_pairs_beyond_those_learned_from_are_predicted():
+def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():
     g, exact = odd_game(5, 0.1)
     rng = np.random.default_rng(0)
     x = np.concatenate([np.ones((1, N)), 2.0 * all_pairs(N) - 1.0])
@@ -111,17 +111,17 @@ def test_a_perfect_fit_allows_for_one_more_residual():
     assert rough[1] == rough[5] == pytest.approx((2.0 + 8.0 * 1.5) / (2.0 + 8.0))
 
 
-def test_a_game_that_looks_additive_leaves_room_for_jumps_that_were_not_seen():
-    """The more pairs were drawn the less, and the more so the less likely it should be that any were missed."""
+def test_bounds_of_an_additive_game_allow_for_unseen_jumps():
+    """Bounds are lower with fewer pairs, and at a lower level for jumps that were missed."""
     rng = np.random.default_rng(0)
     x = x_of_all_pairs()
     strength = np.arange(N) / 10.0
     g = x @ strength / 2.0
     chance = np.concatenate([[1.0], np.full(len(x) - 1, 0.5)])
     few, many = (draw_and_correct(g, share, rng) for share in (chance, np.maximum(0.9, chance)))
-    cautious, daring = ([bound_of_one(found, N - 1, 0, 0.4, level) for found in (few, many)] for level in (1e-6, 0.9))
-    assert cautious[0] < cautious[1] < strength[-1] - strength[0]
-    assert cautious[0] < daring[0]
+    strict, lax = ([bound_of_one(found, N - 1, 0, 0.4, level) for found in (few, many)] for level in (1e-6, 0.9))
+    assert strict[0] < strict[1] < strength[-1] - strength[0]
+    assert strict[0] < lax[0]
     assert few.jump == pytest.approx(1.5 * np.abs(strength).mean(), rel=0.05)
 
 

@@ -16,7 +16,7 @@ from topshap.algorithms.odd_gp.designs import (
 
 
 @given(n=st.integers(2, 12), count=st.integers(0, 400), exponent=st.sampled_from([0.0, 0.5, 3.0]))
-def test_pairs_are_different_and_as_many_as_asked_for_if_there_are(n, count, exponent):
+def test_as_many_distinct_pairs_are_drawn_as_requested_or_available(n, count, exponent):
     rows = draw_pairs(n, count, exponent, np.random.default_rng(0))
     assert len(rows) == len(set(pair_keys(rows))) == min(count, 2 ** (n - 1) - 1)
     sizes = rows.sum(axis=1)
@@ -24,7 +24,7 @@ def test_pairs_are_different_and_as_many_as_asked_for_if_there_are(n, count, exp
 
 
 @pytest.mark.parametrize("n", [5, 6])
-def test_all_pairs_are_all_pairs(n):
+def test_all_pairs_lists_every_pair_once(n):
     assert (
         len(set(pair_keys(all_pairs(n)))) == 2 ** (n - 1) - 1 == sum(pairs_of_size(n, s) for s in range(1, n // 2 + 1))
     )
@@ -48,7 +48,7 @@ def test_players_occur_about_equally_often():
     weights=st.lists(st.floats(0.01, 10.0), min_size=3, max_size=3),
     available=st.lists(st.integers(0, 30), min_size=3, max_size=3),
 )
-def test_allocation_spends_all_within_the_capacities(count, weights, available):
+def test_an_allocation_uses_the_total_within_the_capacities(count, weights, available):
     counts = allocate(count, np.array(weights), np.array(available, dtype=float), np.random.default_rng(0))
     assert counts.sum() == min(count, sum(available))
     assert (counts <= available).all()
@@ -60,7 +60,7 @@ def test_used_and_repeated_pairs_are_left_out():
     assert len(drop_used(rows, used)) == 1
 
 
-def test_sets_are_different_and_of_the_right_size():
+def test_drawn_sets_are_distinct_and_of_the_requested_size():
     rng = np.random.default_rng(0)
     for count in (1, 5, 20):
         rows = draw_sets_of_size(6, 3, count, rng)
@@ -70,7 +70,7 @@ def test_sets_are_different_and_of_the_right_size():
 
 @pytest.mark.parametrize("singles_first", [True, False])
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 3), (4, 7), (6, 9), (20, 27)])
-def test_the_first_design_has_different_pairs_and_as_many_as_asked_for(n, count, singles_first):
+def test_the_first_design_has_the_requested_number_of_distinct_pairs(n, count, singles_first):
     rows = first_design(n, count, np.random.default_rng(0), singles_first=singles_first)
     assert len(rows) == len(set(pair_keys(rows))) == count
     if singles_first and count >= n:

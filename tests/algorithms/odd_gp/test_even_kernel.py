@@ -14,7 +14,7 @@ def kernel_and_grid():
     return kernel, 2.0 * from_ids(np.arange(2**N), N) - 1.0
 
 
-def test_it_is_the_even_part_of_the_product_kernel():
+def test_the_even_kernel_is_the_even_part_of_the_product_kernel():
     kernel, x = kernel_and_grid()
 
     def product(y):
@@ -26,11 +26,11 @@ def test_it_is_the_even_part_of_the_product_kernel():
     assert np.linalg.eigvalsh(expected).min() > -1e-9
 
 
-def test_what_is_left_over_grows_towards_the_ends():
+def test_the_residual_variance_grows_towards_the_empty_and_the_grand_coalition():
     kernel, x = kernel_and_grid()
-    left_over = kernel.residual(x)
-    assert left_over[0b000111] == pytest.approx(0.1)
-    assert left_over[0b000001] == left_over[0b111110] == pytest.approx(0.1 * np.sqrt(36.0 / 20.0))
+    variances = kernel.residual(x)
+    assert variances[0b000111] == pytest.approx(0.1)
+    assert variances[0b000001] == variances[0b111110] == pytest.approx(0.1 * np.sqrt(36.0 / 20.0))
 
 
 def test_strong_relevances_do_not_overflow():

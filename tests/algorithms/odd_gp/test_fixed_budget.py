@@ -12,7 +12,7 @@ def run(game, k=3, budget=100, seed=0, **options):
     return topshap.identify(game, k=k, budget=budget, algorithm=OddGP(**options), random_state=seed)
 
 
-def games_that_break_things(n):
+def degenerate_games(n):
     rng = np.random.default_rng(n)
     table = rng.random(2**n)
     spike = np.zeros(2**n)
@@ -21,7 +21,7 @@ def games_that_break_things(n):
         "random": TableGame(table),
         "constant": TableGame(np.full(2**n, 3.0)),
         "additive": AdditiveGame(np.arange(n) + 1.0),
-        "one player is everything": AdditiveGame(np.eye(n)[0]),
+        "one player has the whole gain": AdditiveGame(np.eye(n)[0]),
         "spike": TableGame(spike),
         "huge": TableGame(1e9 * table),
         "tiny": TableGame(1e-9 * table),
@@ -29,10 +29,10 @@ def games_that_break_things(n):
     }
 
 
-@pytest.mark.parametrize("kind", games_that_break_things(2))
+@pytest.mark.parametrize("kind", degenerate_games(2))
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
-def test_it_never_breaks_spends_everything_and_is_efficient(n, kind):
-    game = games_that_break_things(n)[kind]
+def test_odd_gp_spends_the_budget_and_is_efficient(n, kind):
+    game = degenerate_games(n)[kind]
     for budget in sorted({*range(2, min(2**n, 20) + 3), 2**n - 3, 2**n - 1} - {*range(-5, 2)}):
         for k in {1, n // 2 + 1, n} & {*range(1, n + 1)}:
             top = run(game, k=k, budget=budget)
@@ -43,7 +43,7 @@ def test_it_never_breaks_spends_everything_and_is_efficient(n, kind):
 
 
 @pytest.mark.parametrize("budget", [62, 63, 64, 70, 80, 110, 200])
-def test_an_additive_game_is_seen_as_it_is_once_all_single_players_fit(budget):
+def test_an_additive_game_is_estimated_accurately_once_all_single_players_fit_into_the_budget(budget):
     weights = np.random.default_rng(0).permutation(np.linspace(-1.0, 2.0, 30))
     top = run(AdditiveGame(weights, baseline=5.0), k=5, budget=budget)
     assert top.estimates == pytest.approx(weights, abs=1e-3)
@@ -51,7 +51,7 @@ def test_an_additive_game_is_seen_as_it_is_once_all_single_players_fit(budget):
 
 
 def antithetic_cmcs(game, budget, rng):
-    """Stars around an anchor and its complement, in turn; players that were not sampled count as zero."""
+    """Compare players around an anchor and its complement in turn; players without samples count as zero."""
     n = game.n_players
     left, total, count, anchor = budget - 2, np.zeros(n), np.zeros(n), None
     while left >= 2:
@@ -67,7 +67,7 @@ def antithetic_cmcs(game, budget, rng):
 
 
 @pytest.mark.parametrize("share", [1.1, 1.5, 1.9])
-def test_with_few_evaluations_it_is_no_worse_than_antithetic_cmcs(share):
+def test_with_few_evaluations_odd_gp_is_better_than_antithetic_cmcs(share):
     """Mean error over 6 games of 12 players and 20 seeds each; the difference is many standard errors."""
     ours, theirs = [], []
     for which in range(6):
@@ -83,10 +83,10 @@ def test_with_few_evaluations_it_is_no_worse_than_antithetic_cmcs(share):
     assert np.mean(ours) < np.mean(theirs)
 
 
-def test_the_active_choice_does_not_tunnel_among_dummies():
-    """A majority of three among thirteen dummies: active rounds do no worse than the fixed design, give or take 0.1.
+def test_active_rounds_are_no_worse_than_a_fixed_design_among_dummy_players():
+    """A majority of three among thirteen dummies: active rounds are wrong at most 0.1 more often than the fixed design.
 
-    Both are wrong in about 0.02 of the runs, so that this is four standard errors of the difference over 40 runs.
+    Both are wrong in about 0.02 of the runs, so that 0.1 is four standard errors of the difference over 40 runs.
     """
     game = VotingGame([1, 1, 1, *[0] * 13], quota=2)
     wrong = {
@@ -99,7 +99,7 @@ def test_the_active_choice_does_not_tunnel_among_dummies():
 
 
 @pytest.mark.parametrize(("budget", "batches"), [(40, 3), (100, 6), (500, 6), (501, 7)])
-def test_it_asks_in_few_batches(budget, batches):
+def test_odd_gp_needs_few_batches(budget, batches):
     asked = []
     game = UnanimityGame([[0, 1], [2, 3, 4]], [2.0, 3.0], n_players=14)
 
@@ -112,7 +112,7 @@ def test_it_asks_in_few_batches(budget, batches):
     assert sum(asked) == budget
 
 
-def test_batches_may_be_asked_to_be_large():
+def test_batches_after_the_first_design_have_at_least_min_batch_coalitions():
     asked = []
     game = UnanimityGame([[0, 1], [2, 3, 4]], [2.0, 3.0], n_players=14)
 
@@ -125,7 +125,7 @@ def test_batches_may_be_asked_to_be_large():
 
 
 def test_interactions_are_learned():
-    """Far fewer evaluations than the 16384 coalitions, and the estimates are good to a thousandth."""
+    """With 400 of the 16384 coalitions, the errors are below 0.005."""
     game = UnanimityGame([[0, 1, 2], [2, 3], [4], [5, 6]], [6.0, 2.0, 1.0, -1.0], n_players=14)
     top = run(game, budget=400)
     assert top.estimates == pytest.approx(game.shapley_values(), abs=5e-3)
@@ -137,8 +137,8 @@ def test_the_last_unused_pairs_are_found():
     assert len(unused_pairs(8, used, 300, rng)) == 3
 
 
-def test_a_large_game_that_is_additive_for_complement_pairs_is_found_exactly():
-    n = 120  # interactions of two are even: what is left of them in a pair is additive, to the last digit
+def test_a_large_game_with_an_additive_odd_part_is_estimated_accurately():
+    n = 120  # interactions of two players are even, so that the odd part of the game is additive
     rng = np.random.default_rng(0)
     sets = [[i] for i in range(n)] + [rng.choice(n, 2, replace=False).tolist() for _ in range(5 * n)]
     game = UnanimityGame(sets, rng.normal(size=len(sets)), n_players=n)

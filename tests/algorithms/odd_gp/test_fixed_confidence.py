@@ -14,7 +14,7 @@ def run(game, k=2, epsilon=0.01, delta=0.05, seed=0, **options):
 
 
 def rough_game(n, seed, gap=0.02):
-    """Close neighbours across the border of the top 3, interactions of three, and something rough on top."""
+    """Close neighbours across the border of the top 3, interactions of three, and heavy-tailed noise."""
     rng = np.random.default_rng(seed)
     coalitions = from_ids(np.arange(2**n), n)
     strength = 0.2 - gap * np.arange(n)
@@ -40,7 +40,7 @@ def test_small_and_degenerate_games_end_with_the_right_answer(n, kind, epsilon):
         assert inclusion_exclusion_error(game.shapley_values(), top.players) <= epsilon + 1e-9
 
 
-def test_a_tie_with_no_tolerance_ends_in_enumeration():
+def test_a_tie_with_an_epsilon_of_zero_ends_in_enumeration():
     game = UnanimityGame([[0, 1], [2, 3], [4, 5]], [1.0, 1.0, 1.0], n_players=8)
     top = run(game, k=3, epsilon=0.0)
     assert (top.stopped, top.evaluations) == ("exact", 2**8)
@@ -53,10 +53,10 @@ def test_an_additive_game_does_not_take_all_coalitions():
     assert set(top.players) == {10, 11, 12, 13}
 
 
-def test_it_is_seldom_wrong_on_near_ties():
-    """60 rough games with gaps of 0.02 at delta = 0.1: 6 failures would be expected of a rule that is just right.
+def test_errors_on_near_ties_are_rare():
+    """60 rough games with gaps of 0.02 at delta = 0.1: a rule with an error rate of delta fails 6 times on average.
 
-    More than 12 have a probability of 0.5% then; the rule is meant to be cautious.
+    It fails more than 12 times with a probability of 0.5%; the rule is meant to be conservative.
     """
     wrong = 0
     for seed in range(60):
@@ -66,8 +66,8 @@ def test_it_is_seldom_wrong_on_near_ties():
     assert wrong <= 12
 
 
-def test_a_rare_pivotal_player_is_not_declared_safe():
-    """Player 1 matters only together with six others, but then more than player 0, who is worth little on its own."""
+def test_a_rarely_pivotal_player_is_not_missed():
+    """Player 1 matters only together with six others, but its Shapley value is higher than that of player 0."""
     sets, worth = [[0], list(range(1, 8))], [0.02, 0.4]
     game = UnanimityGame(sets, worth, n_players=12)
     exact = game.shapley_values()
@@ -76,7 +76,7 @@ def test_a_rare_pivotal_player_is_not_declared_safe():
         assert inclusion_exclusion_error(exact, top.players) <= 0.001
 
 
-def test_a_large_game_is_finished_without_listing_it():
+def test_a_large_game_is_finished_without_enumerating_it():
     rng = np.random.default_rng(0)
     sets = [[i] for i in range(40)] + [rng.choice(40, 3, replace=False).tolist() for _ in range(60)]
     game = UnanimityGame(sets, np.concatenate([np.linspace(4.0, 0.0, 40), rng.random(60)]), n_players=40)
@@ -85,14 +85,14 @@ def test_a_large_game_is_finished_without_listing_it():
     assert inclusion_exclusion_error(game.shapley_values(), top.players) <= 0.1
 
 
-def test_a_budget_that_comes_first_is_said_and_used():
+def test_a_budget_may_end_a_run_before_it_is_confident():
     game = rough_game(12, 0, gap=0.0001)
-    top = run(game, k=2, epsilon=1e-6, budget=301)  # players 0, 3 and 4 are next to equal
+    top = run(game, k=2, epsilon=1e-6, budget=301)  # players 0, 3 and 4 are almost equal
     assert (top.stopped, top.evaluations) == ("budget", 301)
     assert np.isfinite(top.estimates).all()
 
 
-def test_credible_takes_fewer_evaluations():
+def test_credible_takes_fewer_evaluations_than_asymptotic():
     game = VotingGame([5, 4, 4, 3, 2, 2, 1, 1, 1, 1], quota=13)
     spent = {
         guarantee: np.mean([run(game, k=3, epsilon=0.02, guarantee=guarantee, seed=s).evaluations for s in range(5)])
@@ -101,7 +101,7 @@ def test_credible_takes_fewer_evaluations():
     assert spent["credible"] < spent["asymptotic"]
 
 
-def test_it_says_where_it_cannot_be_used():
+def test_odd_gp_at_k_refuses_games_and_guarantees_that_it_does_not_support():
     with pytest.raises(ParameterError, match="more than 1000 players: this game has 1001"):
         run(AdditiveGame(np.arange(1001.0)))
 

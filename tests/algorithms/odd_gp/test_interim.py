@@ -13,7 +13,7 @@ from topshap.core.coalitions import with_complements
 N = 8
 
 
-def test_all_analyses_together_spend_delta():
+def test_all_analyses_together_spend_at_most_delta():
     shares = [share_of_delta(analysis) for analysis in range(1, 2000)]
     assert sum(shares) < 1.0
     assert shares == sorted(shares, reverse=True)

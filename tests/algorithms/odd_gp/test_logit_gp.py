@@ -25,7 +25,7 @@ def some_pairs(table, m, rng):
     return 2.0 * from_ids(ids, n) - 1.0, table[ids], table[2**n - 1 - ids]
 
 
-def test_pairs_that_are_left_out_are_predicted_as_well_as_those_not_seen():
+def test_leave_one_out_errors_are_about_as_large_as_errors_of_unseen_pairs():
     """Root mean squares over 20 games, within a factor of 1.5."""
     rng = np.random.default_rng(0)
     left_out, unseen = [], []
@@ -43,13 +43,13 @@ def test_pairs_that_are_left_out_are_predicted_as_well_as_those_not_seen():
     assert 1.0 / 1.5 < errors[0] / errors[1] < 1.5
 
 
-def test_all_coalitions_at_once_are_predicted_as_one_by_one():
+def test_predict_all_agrees_with_the_kernels():
     rng = np.random.default_rng(0)
     x, values, opposites = some_pairs(saturating(0), 40, rng)
     warp = Warp.around(np.concatenate([values, opposites]), (0.1, 0.1))
     process = LogitGP(warp, x, values, opposites, rows=np.arange(40))
-    everyone = 2.0 * from_ids(np.arange(2**N), N) - 1.0
+    coalitions = 2.0 * from_ids(np.arange(2**N), N) - 1.0
     odd, even = process._odd, process._even
-    f = odd.kernel.covariance(everyone, x) @ odd.weights + even.kernel.covariance(everyone, x) @ even.weights
+    f = odd.kernel.covariance(coalitions, x) @ odd.weights + even.kernel.covariance(coalitions, x) @ even.weights
     expected = warp.expected(process._scale * f + process._level, 0.2)
     assert process.predict_all(0.2) == pytest.approx(expected, rel=1e-9)

@@ -15,13 +15,13 @@ def posterior(m=20, n=6, *, noise=False, seed=0):
     return OddPosterior(kernel, x, rng.normal(size=m), noise=noise)
 
 
-def test_the_values_add_up_to_what_the_grand_coalition_gains():
+def test_the_values_add_up_to_the_gain():
     model = posterior()
     assert model.shapley_values.sum() == pytest.approx(2.0 * model.g[0], rel=1e-9)
     assert model.covariance.sum(axis=0) == pytest.approx(np.zeros(6), abs=1e-8)
 
 
-def test_all_pairs_make_it_exact():
+def test_the_posterior_is_exact_with_all_pairs():
     n = 6
     model = posterior(m=2 ** (n - 1), n=n)
     table = np.zeros(2**n)
@@ -31,7 +31,7 @@ def test_all_pairs_make_it_exact():
     assert model.covariance == pytest.approx(np.zeros((n, n)), abs=1e-8)
 
 
-def test_leaving_one_out_agrees_with_doing_it():
+def test_leave_one_out_agrees_with_fits_without_each_pair():
     model = posterior()
     left_out = np.array([0, 7, 19])
     for t, residual, deviation in zip(left_out, *model.leave_one_out(left_out), strict=True):
@@ -44,13 +44,13 @@ def test_leaving_one_out_agrees_with_doing_it():
         assert deviation == pytest.approx(np.sqrt(variance), rel=1e-7)
 
 
-def test_noise_is_no_part_of_the_game():
+def test_with_noise_the_values_are_those_of_the_predicted_game():
     model = posterior(noise=True)
     grid = 2.0 * from_ids(np.arange(2**6), 6) - 1.0
     assert model.shapley_values == pytest.approx(shapley_from_table(model.predict(grid)), abs=1e-9)
 
 
-def test_rounding_does_not_make_the_covariance_indefinite():
+def test_a_nearly_singular_covariance_does_not_break_the_fit():
     rng = np.random.default_rng(0)
     x = np.where(rng.random((400, 60)) < 0.5, -1.0, 1.0)
     x[0] = 1.0

@@ -9,7 +9,7 @@ from topshap.core.standing import FittedStanding
 N = 6
 
 
-def test_singles_or_their_complements_come_first_by_chance():
+def test_singles_or_their_complements_come_first_at_random():
     sizes = [singles_and_complements(N, np.random.default_rng(seed)).sum(axis=1).tolist() for seed in range(20)]
     assert {tuple(found) for found in sizes} == {(1,) * N + (N - 1,) * N, (N - 1,) * N + (1,) * N}
 

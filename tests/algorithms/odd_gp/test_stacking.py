@@ -31,7 +31,7 @@ def some_pairs(table, m, rng):
     return ComplementPairs(2.0 * from_ids(ids, n) - 1.0, table[ids], table[2**n - 1 - ids])
 
 
-def test_all_pairs_make_it_exact():
+def test_predictions_are_exact_with_all_pairs():
     table = saturating(0, n=6) + 100.0
     pairs = some_pairs(table, 2**5, np.random.default_rng(0))
     predictions = logit_predictions(pairs, np.arange(1, 32), np.random.default_rng(1))
@@ -40,7 +40,7 @@ def test_all_pairs_make_it_exact():
         assert prediction.shapley_values == pytest.approx(shapley_from_table(table), abs=1e-9)
 
 
-def test_there_are_no_predictions_where_there_is_nothing_to_fit_or_too_much():
+def test_there_are_no_predictions_if_there_is_too_little_or_too_much_to_fit():
     rng = np.random.default_rng(0)
     pairs = some_pairs(saturating(0), 40, rng)
     x, values, opposites = pairs.x, pairs.values, pairs.complement_values
@@ -94,10 +94,10 @@ def growing(seed, n=N):
     return np.exp(from_ids(np.arange(2**n), n) @ np.random.default_rng(seed).normal(0.0, 0.8, n))
 
 
-def test_games_that_saturate_come_out_better_and_others_no_worse(monkeypatch):
-    """Geometric means over 20 games each of the errors with it over those without.
+def test_stacking_reduces_errors_in_saturating_games_and_hardly_changes_them_in_noise(monkeypatch):
+    """Ratios of the errors with stacking to those without, as geometric means over 20 games each.
 
-    Of games that saturate at both ends at most 0.4, at the lower or the upper end at most 0.8, of noise at most 1.1.
+    They are below 0.4 if values saturate at both ends, below 0.8 if they do at one end, and below 1.1 for noise.
     """
     rng = np.random.default_rng(0)
     kinds = [
@@ -106,24 +106,24 @@ def test_games_that_saturate_come_out_better_and_others_no_worse(monkeypatch):
         [-growing(seed) for seed in range(20)],
         [rng.normal(size=2**N) for _ in range(20)],
     ]
-    with_it = [[root_mean_square_error(table, seed) for seed, table in enumerate(kind)] for kind in kinds]
+    stacked = [[root_mean_square_error(table, seed) for seed, table in enumerate(kind)] for kind in kinds]
     monkeypatch.setattr(stacking, "logit_predictions", lambda *_: [])
     without = [[root_mean_square_error(table, seed) for seed, table in enumerate(kind)] for kind in kinds]
-    both_ends, lower_end, upper_end, noise = np.exp(np.mean(np.log(np.array(with_it) / np.array(without)), axis=1))
+    both_ends, lower_end, upper_end, noise = np.exp(np.mean(np.log(np.array(stacked) / np.array(without)), axis=1))
     assert both_ends < 0.4
     assert lower_end < 0.8
     assert upper_end < 0.8
     assert noise < 1.1
 
 
-def test_the_usual_bounds_make_probabilities_come_out_better(monkeypatch):
-    """Geometric mean over 20 games of small probabilities, and of large ones, of the errors with them over without.
+def test_the_usual_bounds_reduce_errors_for_probabilities(monkeypatch):
+    """The ratio of the errors with the bounds to those without is below 0.4, as a geometric mean over 20 games each.
 
-    At most 0.4; over 200 games of either kind it was 0.15 and 0.13.
+    The games have small or large probabilities; over 200 games each, the ratios were 0.15 and 0.13.
     """
     rng = np.random.default_rng(0)
-    everyone = from_ids(np.arange(2**N), N)
-    small = [expit(everyone @ rng.normal(0.0, 2.0, N) - 8.0) for _ in range(20)]
+    coalitions = from_ids(np.arange(2**N), N)
+    small = [expit(coalitions @ rng.normal(0.0, 2.0, N) - 8.0) for _ in range(20)]
     tables = [*small, *(1.0 - table for table in small)]
     with_them = [root_mean_square_error(table, seed) for seed, table in enumerate(tables)]
     monkeypatch.setattr(logit_warp, "USUAL_BOUNDS", ())

@@ -18,7 +18,7 @@ def rough_table(n, seed=0):
     return np.random.default_rng(seed).normal(size=2**n).cumsum()
 
 
-def test_all_pairs_make_it_exact():
+def test_the_surrogate_is_exact_with_all_pairs():
     table = rough_table(7)
     surrogate = OddSurrogate(np.random.default_rng(0))
     surrogate.learn(*all_pairs_of(table))
@@ -27,8 +27,8 @@ def test_all_pairs_make_it_exact():
     assert np.sqrt(np.abs(covariance)).max() < 1e-3 * np.abs(values).max()
 
 
-def test_pairs_beyond_the_limit_still_bring_it_closer():
-    """With 40 of 511 pairs in the process, the others halve its error; over 10 games."""
+def test_pairs_beyond_the_limit_reduce_the_error():
+    """With 40 of 511 pairs in the process, the others at least halve its error, over 10 games."""
     ratios = []
     for seed in range(10):
         table = rough_table(10, seed)
@@ -44,18 +44,18 @@ def test_pairs_beyond_the_limit_still_bring_it_closer():
     assert np.exp(np.mean(np.log(ratios))) < 0.5
 
 
-def test_a_model_that_is_surprised_says_so():
-    """A few pairs that are far off make leave-one-out residuals larger than expected, and the errors wider."""
+def test_unexpected_values_widen_the_standard_errors():
+    """A few outliers make leave-one-out residuals larger than expected."""
     x, g, e = all_pairs_of(rough_table(9))
     x, g, e = x[:100], x[:100] @ np.arange(1.0, 10.0), e[:100]
-    calm, surprised = OddSurrogate(np.random.default_rng(0)), OddSurrogate(np.random.default_rng(0))
-    calm.learn(x, g, e)
-    surprised.learn(x, g + 20.0 * (np.arange(100) % 33 == 5), e)
-    before, after = (np.sqrt(np.diag(model.shapley_values()[1])) for model in (calm, surprised))
+    smooth, outliers = OddSurrogate(np.random.default_rng(0)), OddSurrogate(np.random.default_rng(0))
+    smooth.learn(x, g, e)
+    outliers.learn(x, g + 20.0 * (np.arange(100) % 33 == 5), e)
+    before, after = (np.sqrt(np.diag(model.shapley_values()[1])) for model in (smooth, outliers))
     assert (after > 3 * before).all()
 
 
-def test_a_perfect_fit_is_not_certainty():
+def test_a_perfect_fit_is_not_certain():
     x, _g, e = all_pairs_of(rough_table(9))
     surrogate = OddSurrogate(np.random.default_rng(0))
     surrogate.learn(x[:40], x[:40] @ np.ones(9), e[:40])

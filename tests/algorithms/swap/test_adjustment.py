@@ -24,7 +24,7 @@ def truth(effects):
     return np.array([np.mean([s / OTHERS * effects.sum() * (1 + s / OTHERS) for s in block]) for block in SIZES])
 
 
-def test_adjusted_means_are_unbiased_with_honest_and_smaller_errors():
+def test_adjusted_means_are_unbiased_with_smaller_and_correct_errors():
     """400 samples: means are known to 0.05 deviations (4.5 allowed), variances to 7% (the bound is 25%)."""
     rng = np.random.default_rng(0)
     effects = rng.normal(size=OTHERS)

@@ -50,7 +50,7 @@ def test_degenerate_games_end_with_the_right_answer(n, kind, epsilon, guarantee)
         assert inclusion_exclusion_error(game.shapley_values(), top.players) <= epsilon + 1e-9
 
 
-def test_it_is_seldom_wrong_on_near_ties():
+def test_errors_on_near_ties_are_rare():
     """60 rough games with gaps of 0.02 at delta = 0.1: more than 12 failures have a probability of 0.5%."""
     wrong = 0
     for seed in range(60):
@@ -60,16 +60,16 @@ def test_it_is_seldom_wrong_on_near_ties():
     assert wrong <= 12
 
 
-def test_a_rare_pivotal_player_is_not_declared_safe():
-    """Player 1 matters only together with six others, but then more than player 0, who is worth little on its own."""
+def test_a_rarely_pivotal_player_is_not_missed():
+    """Player 1 matters only together with six others, but its Shapley value is higher than that of player 0."""
     game = UnanimityGame([[0], list(range(1, 8))], [0.02, 0.4], n_players=12)
     exact = game.shapley_values()
     for seed in range(5):
         assert inclusion_exclusion_error(exact, run(game, k=1, epsilon=0.001, seed=seed).players) <= 0.001
 
 
-def test_comparisons_of_a_pair_estimate_its_difference_without_bias():
-    """200 runs that end before anything depends on what was seen: the mean is known to 0.07 deviations, 4 allowed."""
+def test_differences_of_estimates_are_unbiased():
+    """200 runs that end before sampling depends on values: 4 standard errors of 0.07 deviations are allowed."""
     game = TableGame(np.random.default_rng(3).random(2**7))
     exact = game.shapley_values()
     tops = [topshap.identify(game, k=3, budget=72, algorithm="swap@k", random_state=seed) for seed in range(200)]
@@ -80,7 +80,7 @@ def test_comparisons_of_a_pair_estimate_its_difference_without_bias():
     np.testing.assert_array_less(off, 4.0 * error[pairs])
 
 
-def test_intervals_cover_at_least_as_often_as_they_say():
+def test_intervals_have_about_their_nominal_coverage_or_more():
     """50 runs, 9 players: the coverage of 0.95 is known to 0.03 for each; shared evaluations make it higher."""
     game = TableGame(np.random.default_rng(4).random(2**9))
     exact = game.shapley_values()
@@ -90,8 +90,8 @@ def test_intervals_cover_at_least_as_often_as_they_say():
     assert covered > 0.92
 
 
-def test_the_exact_bounds_are_never_wrong_more_often_than_delta_says():
-    """20 games of values in [0, 1] with delta = 0.2: the bounds are far on the safe side, none should be wrong."""
+def test_results_with_an_exact_guarantee_are_correct():
+    """20 games of values in [0, 1] with delta = 0.2: the bounds are so conservative that none should be wrong."""
     wrong = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_with_a_range_an_exact_guarantee_does_not_take_all_coalitions():
     assert "for any game with values in [0, 1]" in top.promise
 
 
-def test_a_game_whose_values_vary_is_told_apart():
+def test_a_noisy_game_is_decided():
     rng = np.random.default_rng(0)
 
     def noisy(coalitions):
@@ -125,7 +125,7 @@ def test_a_game_whose_values_vary_is_told_apart():
     assert top.evaluations > 2**5
 
 
-def test_a_large_game_is_finished_without_listing_it():
+def test_a_large_game_is_finished_without_enumerating_it():
     rng = np.random.default_rng(0)
     sets = [[i] for i in range(40)] + [rng.choice(40, 3, replace=False).tolist() for _ in range(60)]
     game = UnanimityGame(sets, np.concatenate([np.linspace(4.0, 0.0, 40), rng.random(60)]), n_players=40)
@@ -151,7 +151,7 @@ def test_batches_are_at_least_min_batch_unless_the_undecided_pairs_need_less():
     counts=st.lists(st.integers(0, 20), min_size=4, max_size=4),
     left=st.lists(st.integers(0, 10), min_size=4, max_size=4),
 )
-def test_comparisons_are_allocated_as_far_as_there_are_any(count, variances, counts, left):
+def test_an_allocation_uses_the_count_as_far_as_comparisons_are_left(count, variances, counts, left):
     arrays = [np.array(each, dtype=float) for each in (variances, counts, left)]
     shares = allocate(count, *arrays, np.ones(4))  # type: ignore[call-arg]
     assert np.all(shares <= arrays[2])
@@ -159,7 +159,7 @@ def test_comparisons_are_allocated_as_far_as_there_are_any(count, variances, cou
 
 
 @pytest.mark.parametrize("guarantee", ["asymptotic", "exact"])
-def test_a_race_on_tiny_values_stops_where_one_on_ordinary_values_does(guarantee):
+def test_a_race_on_tiny_values_stops_like_one_on_ordinary_values(guarantee):
     game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3, 4]], [2.0, 1.0, 3.0], n_players=10)
     small = 2.0**-700
 
@@ -174,7 +174,7 @@ def test_a_race_on_tiny_values_stops_where_one_on_ordinary_values_does(guarantee
     np.testing.assert_allclose(tiny.estimates / small, top.estimates, rtol=1e-9, atol=1e-12)
 
 
-def test_ordinary_values_after_tiny_ones_are_taken_as_they_are():
+def test_ordinary_values_after_tiny_ones_do_not_break_a_run():
     """The values of all coalitions of the first round are tiny, those of some later ones are not."""
 
     def game(coalitions):

@@ -46,7 +46,7 @@ def test_every_round_has_the_right_expectation_and_lies_in_its_interval(rounds):
     np.testing.assert_array_less(np.abs(found.mean(axis=0) - truth), 4 * error)
 
 
-def test_as_many_rounds_as_every_open_stratum_has_comparisons():
+def test_the_number_of_rounds_is_the_smallest_count_of_an_open_stratum():
     population = Population(np.full(3, 1 / 3), np.array([1.0, 4.0, 9.0]), 1.0)
     where = np.array([0, 1, 1, 1, 2, 2, 2, 2])
     assert len(balanced_rounds(np.ones(8), where, population, 1.0)[0]) == 3
@@ -54,8 +54,8 @@ def test_as_many_rounds_as_every_open_stratum_has_comparisons():
 
 
 @pytest.mark.parametrize("kind", ["uniform", "rare"])
-def test_the_exact_bound_of_a_difference_is_right_at_all_times_together(kind):
-    """At most 10% of 400 runs may ever have a bound above the truth, although all were looked at to the end."""
+def test_the_exact_bound_of_a_difference_holds_at_all_times_simultaneously(kind):
+    """At most 10% of 400 runs may ever have a bound above the truth, although there are looks until the end."""
     rng = np.random.default_rng(1)
     sizes = (1, 10, 40, 60, 40, 10, 1)
     population = Population(np.full(7, 1 / 7), np.array(sizes, dtype=float), 1.0)

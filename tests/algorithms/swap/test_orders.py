@@ -71,7 +71,7 @@ def test_flipping_i_or_j_in_an_anchor_adds_it_to_the_same_background_set(size):
         np.testing.assert_array_equal(flipped, expected)
 
 
-def test_what_comes_later_does_not_change_what_came_before():
+def test_a_longer_order_has_the_shorter_one_as_its_prefix():
     order = SharedOrder(12, range(5, 6), np.random.default_rng(0))
     first = order.next_for(0, 1, 0, 3)
     rows = anchors(order, first, 12)
@@ -82,7 +82,7 @@ def test_what_comes_later_does_not_change_what_came_before():
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_every_set_of_a_pair_is_as_likely_to_come_first(size):
+def test_all_sets_of_a_pair_are_equally_likely_to_come_first(size):
     """2000 orders of the 4 sets: chi-square with 3 degrees of freedom is above 21.1 once in 10,000 times."""
     rng = np.random.default_rng(0)
     found = []
@@ -95,7 +95,7 @@ def test_every_set_of_a_pair_is_as_likely_to_come_first(size):
 
 
 @pytest.mark.parametrize("sizes", [range(1, 5), range(30, 38)])
-def test_in_a_block_of_sizes_a_pair_sees_all_of_them_equally_often(sizes):
+def test_all_sizes_of_a_block_occur_equally_often_for_a_pair(sizes):
     """With 4000 sets each of q sizes is expected 4000 / q times; 5 standard errors are allowed."""
     order = SharedOrder(40, sizes, np.random.default_rng(0))
     seen = background(order, order.next_for(3, 17, 0, 4000), 40, 3, 17).sum(axis=1)
@@ -106,7 +106,7 @@ def test_in_a_block_of_sizes_a_pair_sees_all_of_them_equally_often(sizes):
     assert order.population == math.inf
 
 
-def test_where_values_vary_sets_occur_repeatedly():
+def test_in_a_noisy_game_sets_occur_repeatedly():
     order = SharedOrder(4, range(1), np.random.default_rng(0), repeat=True)
     assert len(order.next_for(0, 1, 0, 500)) == 500
     assert order.population == math.inf

@@ -27,7 +27,7 @@ def started(**options):
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_the_first_round_evaluates_no_value_twice_and_neither_end(deterministic):
+def test_the_first_round_evaluates_no_value_twice_and_not_the_empty_or_grand_coalition(deterministic):
     samples = Samples(problem(deterministic=deterministic))
     keys = samples.first_keys()
     assert len(set(keys)) == len(keys)
@@ -67,7 +67,7 @@ def test_no_coalition_is_evaluated_twice():
     assert len(set(evaluated)) == len(evaluated)
 
 
-def test_where_values_vary_every_anchor_has_values_of_its_own():
+def test_in_a_noisy_game_every_anchor_has_its_own_values():
     samples = started(deterministic=False)
     more = samples.next_comparisons(0, 1, 0, 6)  # the empty set, again and again
     assert len(more.positions) == 6

@@ -40,7 +40,7 @@ def standing_of(n, k, gain=0.0, *, exact=False, level=0.01):
     return SwapStanding(np.arange(n), gain, k, level, exact=exact)
 
 
-def test_it_starts_with_equal_shares_of_which_nothing_is_known():
+def test_a_standing_starts_with_equal_shares_and_unknown_errors():
     standing = standing_of(5, 2, gain=10.0)
     assert standing.estimates.tolist() == [2.0] * 5
     assert np.isnan(standing.std_errors).all()
@@ -49,7 +49,7 @@ def test_it_starts_with_equal_shares_of_which_nothing_is_known():
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
-def test_exact_differences_give_exact_values_whatever_the_guess(k):
+def test_exact_differences_give_exact_values_from_any_initial_estimates(k):
     values = np.array([3.0, -1.0, 2.0, 0.5, 0.5])
     standing = standing_of(5, k, gain=values.sum())
     standing.start(np.arange(5.0), Compared(values))
@@ -94,7 +94,7 @@ def test_more_comparisons_of_a_pair_change_only_its_row():
     assert changed.tolist() == [row]
 
 
-def test_bounds_without_asymptotics_are_used_where_they_are_asked_for():
+def test_exact_bounds_are_used_if_requested():
     values = [9.0, 5.0, 4.0, 0.0]
     standing = standing_of(4, 2, exact=True)
     standing.start(np.array([0.0, 1.0, 2.0, 3.0]), Compared(values, noise=0.01, exact=0.25))
@@ -114,8 +114,8 @@ def test_players_that_were_never_compared_keep_their_equal_share():
     assert standing.worst_bound() == -np.inf
 
 
-def test_the_covariance_claims_on_average_what_the_differences_themselves_show():
-    """Foster's theorem: the mean over pairs of claimed / own variance is 1, and nothing is known of the sum."""
+def test_the_covariance_agrees_on_average_with_the_variances_of_the_differences():
+    """Foster's theorem: the mean over pairs of claimed / own variance is 1; the rows add up to 0."""
     standing = standing_of(6, 3)
     standing.start(np.arange(6.0), Compared(np.arange(6.0) ** 2, noise=1.0))
     covariance = standing.covariance()

@@ -1,4 +1,4 @@
-"""Criteria: the laws by which they are composed, and what each of them says about a race."""
+"""Criteria: the laws of their composition, and how each of them ends a race."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ PLANS_AHEAD = {name for name, kind in ALGORITHMS.items() if kind.needs_budget}
 
 
 @dataclass
-class LookedAt:
-    """What a criterion sees of a race."""
+class RaceView:
+    """The attributes of a race that criteria read."""
 
     spent: int
     seconds: float
@@ -37,8 +37,8 @@ class LookedAt:
         return self.deterministic and self.evaluations == 2**self.n_players
 
 
-looked_at = st.builds(
-    LookedAt,
+race_views = st.builds(
+    RaceView,
     spent=st.integers(2, 40),
     seconds=st.floats(0.0, 40.0),
     deterministic=st.booleans(),
@@ -74,26 +74,26 @@ def seen(criterion, race):
 # The laws of composition.
 
 
-@given(criteria, looked_at)
+@given(criteria, race_views)
 def test_completion_goes_from_0_to_1_and_is_1_exactly_if_it_is_met(criterion, race):
     met, completion = seen(criterion, race)
     assert 0.0 <= completion <= 1.0
     assert (completion == 1.0) == met
 
 
-@given(criteria, criteria, looked_at)
-def test_either_is_met_with_the_first_and_as_complete_as_the_further_one(a, b, race):
+@given(criteria, criteria, race_views)
+def test_a_or_b_is_met_if_one_of_them_is_and_has_the_larger_completion(a, b, race):
     assert (a | b).met(race) == (a.met(race) or b.met(race))
     assert (a | b).completion(race) == max(a.completion(race), b.completion(race))
 
 
-@given(criteria, criteria, looked_at)
-def test_both_are_met_with_the_last_and_as_complete_as_the_one_behind(a, b, race):
+@given(criteria, criteria, race_views)
+def test_a_and_b_is_met_if_both_are_and_has_the_smaller_completion(a, b, race):
     assert (a & b).met(race) == (a.met(race) and b.met(race))
     assert (a & b).completion(race) == min(a.completion(race), b.completion(race))
 
 
-@given(criteria, criteria, criteria, looked_at)
+@given(criteria, criteria, criteria, race_views)
 def test_composition_is_a_distributive_lattice(a, b, c, race):
     assert seen(a | b, race) == seen(b | a, race)
     assert seen(a & b, race) == seen(b & a, race)
@@ -109,8 +109,8 @@ def test_grouping_does_not_matter(a, b, c):
     assert (a & b) & c == a & (b & c)
 
 
-@given(criteria, looked_at)
-def test_whoever_has_spent_the_limit_has_met_the_criterion(criterion, race):
+@given(criteria, race_views)
+def test_a_criterion_is_met_when_its_limit_is_spent(criterion, race):
     if criterion.limit is not None and race.spent >= criterion.limit:
         assert criterion.met(race)
 
@@ -128,8 +128,8 @@ def test_the_repr_of_a_function_does_not_show_its_progress():
     assert repr(When(is_odd, as_far_as_twenty)) == repr(When(is_odd)) == "When(is_odd)"
 
 
-@given(criteria, looked_at)
-def test_the_reason_is_that_of_a_part_which_is_met(criterion, race):
+@given(criteria, race_views)
+def test_the_reason_is_that_of_a_part_that_is_met(criterion, race):
     if criterion.met(race):
         reasons = {leaf.reason(race) for leaf in criterion.leaves() if leaf.met(race)}
         assert criterion.reason(race) in reasons | {"rule"}
@@ -137,7 +137,7 @@ def test_the_reason_is_that_of_a_part_which_is_met(criterion, race):
             assert criterion.reason(race) == next(part for part in criterion.criteria if part.met(race)).reason(race)
 
 
-def test_limits_are_known_where_they_can_be():
+def test_the_limit_of_a_criterion_follows_from_its_budgets():
     assert (Budget(100) | Budget(50) | TimeLimit(1)).limit == 50
     assert (Budget(100) & Budget(50)).limit == 100
     assert (Budget(100) & TimeLimit(1)).limit is None
@@ -177,7 +177,7 @@ def test_a_criterion_is_composed_with_criteria_only(other):
         (When, {"function": is_odd, "progress": 3}, "progress"),
     ],
 )
-def test_wrong_parameters_are_refused(kind, wrong, parameter):
+def test_invalid_parameters_are_refused(kind, wrong, parameter):
     with pytest.raises(ParameterError, match=f"The '{parameter}' parameter of {kind.__name__} must be"):
         kind(**wrong)
 
@@ -186,7 +186,7 @@ def test_wrong_parameters_are_refused(kind, wrong, parameter):
 
 
 class Clock:
-    """A clock that moves on by a second every time somebody looks at it."""
+    """A clock that advances by a second whenever it is read."""
 
     def __init__(self):
         self.now = 1000.0
@@ -213,12 +213,12 @@ def test_a_time_limit_ends_the_race_after_the_batch_in_which_it_is_reached(count
     assert top.promise.startswith("No guarantee: the time was up; intervals and confidence are estimates")
 
 
-def test_the_time_of_a_race_starts_when_it_is_made():
+def test_the_clock_of_a_race_starts_when_it_is_created():
     race = topshap.Race(4, 2, clock=Clock())
     assert [race.seconds, race.seconds] == [1.0, 2.0]
 
 
-def test_time_that_is_up_at_once_leaves_the_two_ends():
+def test_a_time_limit_that_passes_at_once_leaves_two_evaluations():
     top = topshap.identify(SIMPLE_GAME, k=2, stop=TimeLimit(1e-9), random_state=0)
     assert (top.stopped, top.evaluations) == ("time", 2)
 
@@ -234,7 +234,7 @@ def test_a_budget_as_criterion_is_never_exceeded_and_the_same_as_the_parameter(r
     assert (either.evaluations, either.budget, either.stopped) == (77, 77, "budget")
 
 
-def test_of_two_budgets_the_smaller_one_holds(random_game):
+def test_the_smaller_of_two_budgets_ends_the_race(random_game):
     options = {"k": 3, "random_state": 0}
     assert topshap.identify(random_game(9), budget=50, stop=Budget(77), **options).evaluations == 50
     assert topshap.identify(random_game(9), budget=90, stop=Budget(77), **options).evaluations == 77
@@ -254,7 +254,7 @@ def test_confidence_as_criterion_is_the_same_as_the_parameters(algorithm, guaran
     assert by_parameter.guarantee == by_criterion.guarantee
 
 
-def test_confidence_that_is_not_to_come_too_early():
+def test_confidence_and_budget_ends_a_race_when_both_are_met():
     options = {"k": 2, "algorithm": "cmcs", "random_state": 0}
     sure = Confidence(epsilon=0.3, guarantee="published")
     alone = topshap.identify(SIMPLE_GAME, stop=sure, **options)
@@ -263,7 +263,7 @@ def test_confidence_that_is_not_to_come_too_early():
     assert later.evaluations >= alone.evaluations + 100
 
 
-def test_one_race_keeps_one_promise():
+def test_a_race_refuses_different_confidence_criteria():
     with pytest.raises(ParameterError, match="The 'stop' parameter of identify must be such that all confidence"):
         topshap.identify(SIMPLE_GAME, k=2, epsilon=0.1, stop=Confidence(0.2) & Budget(100))
     with pytest.raises(ParameterError, match="all confidence criteria of a race have the same epsilon"):
@@ -272,7 +272,7 @@ def test_one_race_keeps_one_promise():
     assert race.budget is None
 
 
-def test_everything_known_is_exact_even_where_every_call_counts(random_game):
+def test_a_race_is_exact_once_all_coalitions_are_known_even_if_calls_are_counted(random_game):
     top = topshap.identify(random_game(4), k=2, counting="calls", stop=Exhausted(), random_state=0)
     assert (top.stopped, top.evaluations) == ("exact", 16)
     np.testing.assert_allclose(top.estimates, random_game(4).shapley_values(), atol=1e-12)
@@ -291,20 +291,20 @@ def test_a_function_of_the_race_is_a_criterion(random_game):
 
 
 class Often(Criterion):
-    """A criterion of one's own, with the least it needs."""
+    """A custom criterion with only the required method."""
 
     def met(self, race):
         return bool(race.standing.counts.min() >= 3)
 
 
-def test_a_criterion_of_ones_own_needs_to_say_only_when_it_is_met(random_game):
+def test_a_custom_criterion_needs_only_met(random_game):
     race = topshap.Race(9, 3, stop=Often() | Budget(500), algorithm="cmcs", random_state=0)
     top = finish(race, random_game(9))
     assert top.stopped == "rule"
     assert race.standing.counts.tolist() == [3.0] * 9
 
 
-def test_an_error_in_a_function_of_ones_own_comes_through_and_the_race_can_go_on(random_game):
+def test_an_error_in_a_custom_function_is_raised_and_the_race_can_continue(random_game):
     broken = [True]
 
     def stop(race):
@@ -323,13 +323,13 @@ def test_an_error_in_a_function_of_ones_own_comes_through_and_the_race_can_go_on
 
 
 @pytest.mark.parametrize("wrong", [3, "time", TimeLimit, [Budget(10)]])
-def test_what_is_no_criterion_is_refused(wrong):
+def test_an_invalid_stop_is_refused(wrong):
     with pytest.raises(ParameterError, match="The 'stop' parameter of identify must be a Criterion, a function"):
         topshap.identify(SIMPLE_GAME, k=2, stop=wrong)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", *sorted(set(ALGORITHMS) - PLANS_AHEAD)])
-def test_a_race_that_nothing_else_ends_ends_when_all_coalitions_are_known(random_game, counted, algorithm):
+def test_a_race_ends_at_the_latest_when_all_coalitions_are_known(random_game, counted, algorithm):
     game = counted(random_game(5))
     top = topshap.identify(game, k=2, stop=lambda race: False, algorithm=algorithm, random_state=0)
     assert (top.stopped, top.evaluations, len(game.asked), top.budget) == ("exact", 32, 32, None)
@@ -344,7 +344,7 @@ def test_an_algorithm_that_plans_for_a_budget_needs_one(random_game, algorithm):
     assert topshap.identify(random_game(7), stop=TimeLimit(60), budget=40, **options).evaluations == 40
 
 
-def test_budget_confidence_and_criterion_together_whichever_comes_first(random_game):
+def test_the_first_of_budget_confidence_and_criterion_ends_the_race(random_game):
     options = {"k": 2, "algorithm": "cmcs@k", "guarantee": "published", "random_state": 0}
 
     def stopped(**ends):
@@ -356,7 +356,7 @@ def test_budget_confidence_and_criterion_together_whichever_comes_first(random_g
     assert stopped(epsilon=1e-3, budget=4000, stop=lambda race: race.calls > 50) == "rule"
 
 
-# How much is done.
+# Completion.
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_budget_confidence_and_criterion_together_whichever_comes_first(random_g
         {"stop": Exhausted(), "counting": "calls", "budget": 600},
     ],
 )
-def test_a_race_says_how_much_of_it_is_done(ends):
+def test_completion_starts_at_0_and_is_1_when_the_race_is_done(ends):
     race = topshap.Race(12, 2, algorithm="cmcs@k", random_state=0, clock=Clock(), **ends)
     assert race.completion == 0.0
     while not race.done:
@@ -379,14 +379,14 @@ def test_a_race_says_how_much_of_it_is_done(ends):
         assert race.completion == 1.0 if race.done else 0.0 <= race.completion <= 1.0
 
 
-def test_of_a_fixed_budget_the_part_spent_is_done():
+def test_completion_of_a_fixed_budget_is_the_part_spent():
     race = topshap.Race(12, 2, budget=300, algorithm="bus", random_state=0)
     while not race.done:
         race.tell(SIMPLE_GAME(race.ask()))
         assert race.completion == pytest.approx(race.evaluations / 300)
 
 
-def test_a_race_that_can_only_be_exhausted_is_as_far_as_coalitions_are_known(random_game):
+def test_completion_is_at_least_the_part_of_coalitions_that_are_known(random_game):
     race = topshap.Race(5, 2, epsilon=0.0, algorithm="cmcs", guarantee="published", random_state=0)
     while not race.done:
         race.tell(random_game(5)(race.ask()))
@@ -394,7 +394,7 @@ def test_a_race_that_can_only_be_exhausted_is_as_far_as_coalitions_are_known(ran
 
 
 @pytest.mark.parametrize("guarantee", ["published", "credible"])
-def test_confidence_comes_closer_with_evaluations(guarantee):
+def test_completion_of_a_confidence_criterion_grows_with_evaluations(guarantee):
     race = topshap.Race(12, 2, epsilon=0.05, guarantee=guarantee, algorithm="cmcs", random_state=0)
     done = []
     while not race.done:

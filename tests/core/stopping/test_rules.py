@@ -1,4 +1,4 @@
-"""When it is enough: the intervals, each rule, and what must not be called safe."""
+"""Stopping rules: the intervals, each rule, and cases in which a race must not stop early."""
 
 import math
 
@@ -35,7 +35,7 @@ def test_the_bounds_are_normal_around_the_estimates():
     np.testing.assert_allclose(upper, [1.0 + 1.959964 * 0.5, 5.0 + 1.959964 * 2.0], rtol=1e-6)
 
 
-def test_the_bounds_of_a_player_whose_error_is_not_known_are_infinite():
+def test_the_bounds_of_a_player_with_an_unknown_standard_error_are_infinite():
     standing = MeanStanding(np.arange(2), 1.0, pairs=False)
     standing.add(np.array([[1.0], [2.0]]), np.array([0]))
     lower, upper = clt_interval(standing.estimates, standing.std_errors, 0.05)
@@ -43,7 +43,7 @@ def test_the_bounds_of_a_player_whose_error_is_not_known_are_infinite():
     assert (lower[1], upper[1]) == (-np.inf, np.inf)
 
 
-def test_it_stops_exactly_when_the_overlap_is_at_most_epsilon():
+def test_overlapping_intervals_is_met_exactly_when_the_overlap_is_at_most_epsilon():
     standing = known([3.0, 2.0, 1.5, 0.0], [0.1, 0.2, 0.3, 0.1])
     z = two_sided_quantile(0.05 / 4)
     overlap = (1.5 + 0.3 * z) - (2.0 - 0.2 * z)
@@ -52,17 +52,17 @@ def test_it_stops_exactly_when_the_overlap_is_at_most_epsilon():
     assert not OverlappingIntervals(overlap * 0.999999, 0.05)(standing, 2)
 
 
-def test_a_smaller_delta_takes_more_to_stop():
+def test_a_smaller_delta_needs_smaller_errors():
     standing = known([2.0, 1.0], [0.2, 0.2])
     assert OverlappingIntervals(0.0, 0.05)(standing, 1)
     assert not OverlappingIntervals(0.0, 1e-6)(standing, 1)
 
 
-def test_any_player_of_the_rest_may_keep_it_from_stopping():
+def test_any_player_outside_the_top_k_may_prevent_stopping():
     assert not OverlappingIntervals(0.1, 0.05)(known([3.0, 1.0, -5.0], [0.1, 0.1, 50.0]), 1)
 
 
-def test_it_does_not_stop_before_everyone_was_sampled_often_enough():
+def test_overlapping_intervals_is_not_met_before_all_players_have_min_samples():
     rule = OverlappingIntervals(1.0, 0.05, min_samples=5)
     standing = MeanStanding(np.arange(2), 10.0, pairs=False)
     standing.add(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
@@ -73,7 +73,7 @@ def test_it_does_not_stop_before_everyone_was_sampled_often_enough():
     assert rule(standing, 2)
 
 
-def test_it_never_stops_while_an_error_is_not_known():
+def test_overlapping_intervals_is_not_met_while_a_standard_error_is_unknown():
     assert not OverlappingIntervals(1e300, 0.05)(FittedStanding(np.arange(2), np.array([1.0, 0.0])), 1)
 
 
@@ -88,12 +88,12 @@ def test_it_never_stops_while_an_error_is_not_known():
         ({"min_samples": 2.5}, "min_samples"),
     ],
 )
-def test_a_wrong_parameter_of_the_rule_is_refused(wrong, parameter):
+def test_an_invalid_parameter_of_overlapping_intervals_is_refused(wrong, parameter):
     with pytest.raises(ParameterError, match=f"The '{parameter}' parameter of OverlappingIntervals must be"):
         OverlappingIntervals(**({"epsilon": 0.1, "delta": 0.05} | wrong))
 
 
-# A player who is pivotal in one coalition of a thousand.
+# A player that is pivotal in one coalition of a thousand.
 
 N = 11
 RARE = N - 1
@@ -102,7 +102,7 @@ RARE = N - 1
 
 @pytest.fixture(scope="module")
 def rarely_pivotal():
-    """Everyone but the last player adds a constant; the last but one very little."""
+    """All players but the last add a constant, which is very small for the last but one."""
     coalitions = from_ids(np.arange(2**N), N)
     weights = np.array([60.0, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0, 15.0, 0.01, 0.0])
     table = np.where(coalitions, weights, 0.0).sum(axis=1)
@@ -110,14 +110,14 @@ def rarely_pivotal():
     return TableGame(table)
 
 
-def test_the_rare_player_really_belongs_to_the_top(rarely_pivotal):
+def test_the_rarely_pivotal_player_belongs_to_the_top_k(rarely_pivotal):
     exact = rarely_pivotal.shapley_values()
     assert exact[RARE] > exact[RARE - 1]
 
 
 @pytest.mark.parametrize("algorithm", ["cmcs", "cmcs@k", "greedy-cmcs", "samplingshap@k"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_rare_pivotal_player_is_not_declared_safe_after_the_warm_up(rarely_pivotal, algorithm, seed):
+def test_a_race_with_a_rarely_pivotal_player_does_not_stop_after_the_warm_up(rarely_pivotal, algorithm, seed):
     options = {"k": N - 1, "algorithm": algorithm, "guarantee": "published", "random_state": seed}
     top = topshap.identify(rarely_pivotal, epsilon=1e-3, budget=1200, **options)
     assert top.stopped == "budget"
@@ -125,15 +125,15 @@ def test_a_rare_pivotal_player_is_not_declared_safe_after_the_warm_up(rarely_piv
     assert np.ptp(top.interval(), axis=1).min() > 0.01
 
 
-def test_when_only_zeros_have_been_seen_and_nothing_is_gained_it_is_not_safe_either():
-    """The two ends are worth the same, so nothing says yet how large a contribution may be."""
+def test_a_race_does_not_stop_after_only_zeros_without_a_gain():
+    """The empty and the grand coalition have the same value, so that no scale of contributions is known."""
 
     def game(coalitions):
         return (coalitions == np.isin(np.arange(N), [0, 2, 4, 6, 8, RARE])).all(axis=1) * 60.0
 
     options = {"k": 2, "epsilon": 1e-3, "guarantee": "published", "budget": 450, "algorithm": "cmcs"}
     runs = (topshap.identify(game, N, random_state=seed, **options) for seed in range(10))
-    top = next(top for top in runs if not top.estimates.any())  # the rare coalition was not met
+    top = next(top for top in runs if not top.estimates.any())  # the rare coalition was not evaluated
     assert top.stopped == "budget"
     assert not (top.std_errors == 0).any()
     assert not top.confidence > 0.9
@@ -167,25 +167,25 @@ def test_the_credible_rule_adds_up_the_probabilities_of_all_pairs_across_the_bor
         assert not Credible(epsilon, expected * 0.9999)(standing, k)
 
 
-def test_what_is_known_for_certain_counts_as_such():
+def test_exact_differences_have_no_error_probability():
     standing = correlated([2.0, 1.0, 1.0], np.zeros((3, 3)))
     assert probability_of_larger_error(standing, 1, 0.0) == 0.0
-    assert probability_of_larger_error(standing, 2, 0.0) == 0.0  # a tie is no error
+    assert probability_of_larger_error(standing, 2, 0.0) == 0.0  # a tie is not an error
 
 
-def test_a_covariance_that_is_none_does_not_make_certain():
+def test_with_an_indefinite_covariance_estimates_count_as_independent():
     too_large = correlated([1.0, 0.9], [[1.0, 1.1], [1.1, 1.0]])
     independent = correlated([1.0, 0.9], [[1.0, 0.0], [0.0, 1.0]])
     assert probability_of_larger_error(too_large, 1, 0.0) == probability_of_larger_error(independent, 1, 0.0)
 
 
-def test_the_credible_rule_is_never_met_while_an_error_is_not_known():
+def test_the_credible_rule_is_not_met_while_a_standard_error_is_unknown():
     standing = FittedStanding(np.arange(2), np.array([1.0, 0.0]))
     assert not Credible(1e300, 0.05)(standing, 1)
     assert Credible(1e300, 0.05).completion(standing, 1) == 0.0
 
 
-def test_the_credible_rule_waits_until_everyone_was_sampled_often_enough():
+def test_the_credible_rule_is_not_met_before_all_players_have_min_samples():
     rule = Credible(1.0, 0.05, min_samples=5)
     standing = MeanStanding(np.arange(2), 10.0, pairs=True)
     standing.add(np.tile([10.0, 0.0], (4, 1)) + np.array([[0.0], [0.1], [0.0], [0.1]]))
@@ -206,7 +206,7 @@ def test_without_a_covariance_estimates_count_as_independent():
     assert probability_of_larger_error(with_pairs, 1, 0.0) != pytest.approx(expected)
 
 
-# Bounds of the algorithm's own.
+# Bounds of an algorithm.
 
 
 class Bounded(FittedStanding):
@@ -225,7 +225,7 @@ def test_bounds_are_separated_exactly_when_the_lowest_is_at_least_minus_epsilon(
     assert SeparatedBorder(epsilon)(Bounded([1.0, 0.0], bound), 1) == (bound >= -epsilon)
 
 
-def test_whoever_takes_everybody_needs_no_bounds():
+def test_with_k_equal_to_n_no_bounds_are_needed():
     assert SeparatedBorder(0.0)(known([1.0, 0.0], [1.0, 1.0]), 2)
     assert Credible(0.0, 0.05)(FittedStanding(np.arange(2), np.zeros(2)), 2)
 
@@ -235,14 +235,14 @@ def test_a_standing_without_bounds_is_refused():
         SeparatedBorder(0.1)(known([1.0, 0.0], [1.0, 1.0]), 1)
 
 
-def test_a_bound_that_is_not_a_number_separates_nothing():
+def test_an_unknown_bound_is_not_separated():
     for bound in (math.nan, -math.inf):
         standing = Bounded([1.0, 0.0], bound)
         assert not SeparatedBorder(1e300)(standing, 1)
         assert SeparatedBorder(1e300).completion(standing, 1) == 0.0
 
 
-# How much of the way is done.
+# Completion.
 
 
 @st.composite
@@ -272,7 +272,7 @@ def test_a_rule_is_complete_exactly_if_it_is_met(standing, data):
         assert (completion == 1.0) == rule(standing, k)
 
 
-def test_a_half_width_twice_too_large_takes_four_times_the_evaluations():
+def test_completion_is_a_quarter_if_the_half_width_is_twice_too_large():
     assert SeparatedBorder(0.0).completion(Bounded([1.0, 0.0], -1.0), 1) == pytest.approx(1 / 4)
     assert SeparatedBorder(1.0).completion(Bounded([1.0, 0.0], -3.0), 1) == pytest.approx(1 / 4)
 
@@ -281,7 +281,7 @@ def test_a_half_width_twice_too_large_takes_four_times_the_evaluations():
     ("wrong", "parameter"),
     [({"epsilon": -1.0}, "epsilon"), ({"delta": 0.0}, "delta"), ({"min_samples": 1}, "min_samples")],
 )
-def test_wrong_parameters_of_the_other_rules_are_refused(wrong, parameter):
+def test_invalid_parameters_of_the_other_rules_are_refused(wrong, parameter):
     with pytest.raises(ParameterError, match=f"The '{parameter}' parameter of Credible must be"):
         Credible(**({"epsilon": 0.1, "delta": 0.05} | wrong))
     if parameter == "epsilon":

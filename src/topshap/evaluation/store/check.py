@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,14 +51,14 @@ def check_file(path: Path, *, repair_it: bool = False) -> StoreCheck:
     with closing(schema.connect(path)) as connection:
         identity, problem = identity_in(connection, path)
         problem = problem or _problem(connection)
-        connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
-        counts = {True: 0, False: 0}
-        for row in repair.readable(connection):
-            counts[schema.is_intact(row, identity.octets)] += 1
+        rows = (row for block in schema.read(connection) for row in block)
+        counts = Counter(schema.is_intact(row, identity.octets) for row in (rows if problem is None else ()))
+    if problem is not None:
+        counts = Counter(schema.is_intact(row, identity.octets) for _, row in repair.readable(path))
     report = StoreCheck(counts[True], counts[False], problem)
     if report.intact or not repair_it:
         return report
-    kept, damaged_file = repair.salvage(path, identity.octets, about(identity))
+    kept, _, damaged_file = repair.salvage(path, identity.octets, about(identity))
     return StoreCheck(kept, report.damaged, problem, damaged_file)
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from topshap.core.errors import StoreError
-from topshap.evaluation.store import repair, schema
+from topshap.evaluation.store import read_only, repair, schema
 from topshap.evaluation.store.identity import Identity
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 50
 """The number of attempts while another process creates the same file."""
+_GAME = "SELECT text FROM about NOT INDEXED WHERE name = 'game'"  # the index may be damaged
 
 
 def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection, Identity]:
@@ -64,17 +65,27 @@ def identity_in(
     try:
         _prepare(connection, identity)
         schema.check(connection, path)
-        texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
+        texts = connection.execute(_GAME).fetchall()
     except sqlite3.DatabaseError as error:
-        if repair.is_busy(error):
+        if not repair.is_damage(error):  # the disk is full, for example
             raise
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise StoreError(f"{str(path)!r} is not a store of topshap: it is not an SQLite file.") from error
         problem = str(error)
         connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
-        schema.check(connection, path)
-        texts = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
+        texts = _damaged_identity(connection, path)
     return Identity.from_json(texts[0][0] if texts else None), problem
+
+
+def _damaged_identity(connection: sqlite3.Connection, path: Path) -> list[tuple[str]]:
+    """Return the identity of a damaged file's game as text, or refuse the file."""
+    schema.check(connection, path)
+    try:
+        return connection.execute(_GAME).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"The store {str(path)!r} is damaged where it says which game it belongs to, so its values cannot be used."
+        ) from error
 
 
 def about(identity: Identity) -> dict[str, str]:
@@ -88,7 +99,7 @@ def _prepare(connection: sqlite3.Connection, identity: Identity | None) -> None:
         try:
             if identity is not None and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                 schema.create(connection, about(identity))
-            elif identity is not None:
+            elif identity is not None and not read_only.is_read_only(connection):
                 schema.use_write_ahead_log(connection)
             break
         except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Looking up coalitions in the store of one run."""
+"""The store as one run uses it: known values are looked up, and new ones leased, evaluated and added."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap.evaluation.store.leases import Leases
 from topshap.evaluation.store.store import pack
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Coalitions, Values
     from topshap.evaluation.store.identity import Identity
+    from topshap.evaluation.store.leases import Key
     from topshap.evaluation.store.store import Store
 
 
@@ -44,6 +46,8 @@ class RunStore:
         self.store = store
         self.identity = identity
         self._accesses: Counter[bytes] = Counter()
+        self._leases = Leases(store.path)
+        self._writable = False
         store.open(identity)
 
     def look_up(self, coalitions: Coalitions) -> Lookup:
@@ -61,9 +65,44 @@ class RunStore:
         values, known = self.store.look_up(coalitions, draws)
         return Lookup(values, np.flatnonzero(~known & (same_as == rows)), same_as, draws)
 
+    def version(self) -> int:
+        """Return a number that changes when another process has written to the store."""
+        return self.store.version()
+
+    def check_writable(self, needed: int) -> None:
+        """Raise an error if the store is read-only but this many coalitions have to be evaluated."""
+        if not self._writable:
+            self.store.check_writable(needed)
+            self._writable = True
+
+    def look_again(self, coalitions: Coalitions, draws: Sequence[int]) -> Values:
+        """Return the values of coalitions that were looked up before, nan where unknown."""
+        return self.store.look_up(coalitions, draws)[0]
+
     def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int]) -> None:
         """Write new values to the store."""
         self.store.add(coalitions, values, draws)
+
+    def lease_all(self) -> bool:
+        """Keep other runs from evaluating anything until `release_all`; return False if there are other processes."""
+        return self._leases.lease_all()
+
+    def lease(self, keys: Sequence[Key]) -> NDArray[np.bool_]:
+        """Return which of these coalitions may be evaluated now: those that no other run is evaluating."""
+        return np.array(self._leases.lease(keys), dtype=np.bool_)
+
+    def release(self, keys: Sequence[Key]) -> None:
+        """Let other runs evaluate these coalitions, or find their values."""
+        self._leases.release(keys)
+
+    def release_all(self) -> None:
+        """Let other runs evaluate all coalitions."""
+        self._leases.release_all()
+
+    def close(self) -> None:
+        """Close the store; the next use opens it again."""
+        self._leases.close()
+        self.store.close()
 
 
 def nothing_known(rows: int) -> Lookup:

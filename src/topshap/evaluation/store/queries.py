@@ -47,9 +47,20 @@ def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> Non
             connection.execute("INSERT INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row)
 
 
+def version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes when another connection has written to the file."""
+    ((number,),) = connection.execute("PRAGMA data_version").fetchall()
+    return int(number)
+
+
+def check_writable(connection: sqlite3.Connection) -> None:
+    """Raise an error of SQLite if nothing can be written."""
+    connection.execute("DELETE FROM about WHERE 0")  # BEGIN IMMEDIATE succeeds in a read-only file
+
+
 def count(connection: sqlite3.Connection) -> int:
     """Return the number of rows."""
-    ((evaluations,),) = connection.execute("SELECT count() FROM evaluations").fetchall()
+    ((evaluations,),) = connection.execute("SELECT count() FROM evaluations NOT INDEXED").fetchall()
     return int(evaluations)
 
 

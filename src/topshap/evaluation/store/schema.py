@@ -13,6 +13,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from topshap.core.errors import StoreError
+from topshap.evaluation.store import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,10 +39,25 @@ Row = tuple[bytes, int, float, int]
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a file as SQLite without trusting its content."""
+    """Open a file as SQLite without trusting its content; for reading only if it exists and cannot be written."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:  # others are handled where the content is read
+        if read_only.is_refusal(error) and not is_new(path):
+            connection.close()
+            connection = read_only.connect(path)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def connect_existing(path: Path) -> sqlite3.Connection:
+    """Open the file of a store for a single transaction; it is not created."""
+    uri = path.absolute().as_uri() + "?mode=rw"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    sync_normally(connection)
     return connection
 
 

@@ -6,8 +6,7 @@ import os
 import sqlite3
 import threading
 import warnings
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +18,8 @@ from topshap.core.validation import front_door, refuse
 from topshap.evaluation.store import queries, repair, schema
 from topshap.evaluation.store.check import check_file
 from topshap.evaluation.store.file import open_for, recover
+from topshap.evaluation.store.info import StoreInfo
+from topshap.evaluation.store.read_only import is_refusal
 from topshap.evaluation.store.repair import is_damage
 
 if TYPE_CHECKING:
@@ -32,41 +33,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class StoreInfo:
-    """A summary of a store.
-
-    Attributes
-    ----------
-    path
-        The path of the file.
-    identity
-        The identity of the game.
-    created
-        The time of creation, as text in UTC.
-    evaluations
-        The number of values.
-    coalitions
-        The number of distinct coalitions.
-    size
-        The size of the file in bytes.
-    """
-
-    path: Path
-    identity: Identity
-    created: str
-    evaluations: int
-    coalitions: int
-    size: int
-
-
 @front_door
 class Store:
     """The values of one game in an SQLite file, written as they arrive.
 
     A store belongs to one game, identified by its ``fingerprint`` or by the name given here. Another game is refused.
-    Several processes may use a store at the same time. The file is opened when it is first used and may be closed at
-    any time.
+    Several processes on one machine may use a store at the same time; runs do not evaluate what another one is
+    evaluating. A file that cannot be written is read. The file is opened when it is first used and may be closed at any
+    time.
 
     Parameters
     ----------
@@ -135,6 +109,25 @@ class Store:
         values = np.array([known.get(key, np.nan) for key in zip(keys, draws, strict=True)], dtype=np.float64)
         return values, ~np.isnan(values)
 
+    def check_writable(self, needed: int) -> None:
+        """Raise an error if the file is read-only, before coalitions are evaluated whose values it has to keep."""
+        with self._lock, _store_errors(self.path):
+            try:
+                self._use(self.open().n_players, queries.check_writable)
+            except sqlite3.OperationalError as error:
+                if not is_refusal(error):
+                    raise
+                message = (
+                    f"The store {str(self.path)!r} is read-only and does not have the values of {needed} coalitions, "
+                    "which were not evaluated. To add values, make it writable or use a copy."
+                )
+                raise StoreError(message) from error
+
+    def version(self) -> int:
+        """Return a number that changes when another process has written to the file."""
+        with self._lock, _store_errors(self.path):
+            return self._use(self._known_identity().n_players, queries.version)
+
     def add(self, coalitions: Coalitions, values: Values, draws: Sequence[int] | None = None) -> None:
         """Write values in one transaction; the value of a coalition that is already stored stays.
 
@@ -142,7 +135,7 @@ class Store:
         """
         keys = pack(coalitions)
         rows = schema.rows_of(keys, [0] * len(keys) if draws is None else draws, np.asarray(values).tolist())
-        with self._lock, _store_errors(self.path):
+        with self._lock, _store_errors(self.path, UnwrittenError):
             self._use(coalitions.shape[1], partial(queries.insert, rows=rows, varies=not self.open().deterministic))
 
     def read(self) -> Iterator[tuple[Coalitions, Sequence[int], Values]]:
@@ -253,6 +246,18 @@ class Store:
             self._connection, self._process = None, os.getpid()
 
 
+class UnwrittenError(StoreError):
+    """Values cannot be written to a store, as when the disk is full."""
+
+
+def append(path: Path, coalitions: Coalitions, values: Values) -> None:
+    """Write values of a deterministic game to the file of a store that another process has open."""
+    keys = pack(coalitions)
+    rows = schema.rows_of(keys, [0] * len(keys), values.tolist())
+    with closing(schema.connect_existing(path)) as connection:
+        queries.insert(connection, rows, varies=False)
+
+
 def pack(coalitions: Coalitions) -> list[bytes]:
     r"""Return each coalition as bytes, eight players to a byte.
 
@@ -272,11 +277,12 @@ def _check(name: str, value: Any, kinds: tuple[type, ...], *, must_be: str) -> N
 
 
 @contextmanager
-def _store_errors(path: Path) -> Iterator[None]:
+def _store_errors(path: Path, kind: type[StoreError] = StoreError) -> Iterator[None]:
     """Raise errors of SQLite and of the file system as errors that name the store."""
     try:
         yield
     except (sqlite3.Error, OSError, OverflowError, UnicodeDecodeError) as error:
         damaged = isinstance(error, sqlite3.Error) and is_damage(error)
         how = f" To recover its intact values, run: topshap store check --repair {path}" if damaged else ""
-        raise StoreError(f"The store {str(path)!r} cannot be used: {error}.{how}") from error
+        what = "written" if kind is UnwrittenError else "used"
+        raise kind(f"The store {str(path)!r} cannot be {what}: {error}.{how}") from error

@@ -105,5 +105,6 @@ class StoredRace:
             self._batch = self.race.ask()
             self._known = self._store.look_up(self._batch)
             if len(self._known.missing):
+                self._store.check_writable(len(self._known.missing))
                 return
             self.race.tell(self._known.values[self._known.same_as])
