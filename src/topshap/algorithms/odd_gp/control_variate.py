@@ -26,6 +26,7 @@ from topshap.algorithms.odd_gp.bounds import BorderDifferences
 from topshap.algorithms.odd_gp.gp import inverse_of
 from topshap.algorithms.odd_gp.integrals import pair_functional
 from topshap.algorithms.odd_gp.posterior import is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import has_heavy_tails
 from topshap.algorithms.odd_gp.strata import contrast_weights
 
 if TYPE_CHECKING:
@@ -162,10 +163,13 @@ def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, uns
 def largest_jump(residual: Values, estimates: Values, epsilon: float) -> float:
     """Return the largest residual that may have been missed.
 
-    It is the largest of four: the root of the fourth by the second moment of the residuals, which is the size of the
-    jumps if there are few among many zeros; `ALLOWED_JUMP` times the mean absolute estimate; the mean absolute
-    difference of two estimates; and a multiple of epsilon. A game may look additive for hundreds of coalitions before a
-    rare one shows that it is not, and its jumps may be far larger than anything observed before.
+    It is the largest of four: the size of the jumps among the residuals; `ALLOWED_JUMP` times the mean absolute
+    estimate; the mean absolute difference of two estimates; and a multiple of epsilon. A game may look additive for
+    hundreds of coalitions before a rare one shows that it is not, and its jumps may be far larger than anything
+    observed before.
+
+    The size of the jumps is that of the largest residual if these have heavy tails, else the root of the fourth by the
+    second moment.
 
     Examples
     --------
@@ -174,15 +178,21 @@ def largest_jump(residual: Values, estimates: Values, epsilon: float) -> float:
     >>> largest_jump(np.zeros(4), np.array([1.0, 0.0]), epsilon=0.1)
     2.5
     """
-    squares = residual**2
-    second = float(squares.mean()) if len(squares) else 0.0
-    seen = float(np.mean(squares**2)) / second if second > 0.0 else 0.0
     n = len(estimates)
     contribution = float(np.abs(estimates).mean())
     difference = float(np.abs(estimates[:, None] - estimates).sum()) / max(n * (n - 1), 1)
     exact = len(residual) == 0 or float(np.median(np.abs(residual))) < EXACT * epsilon
     allowed = (JUMP_IF_EXACT if exact else JUMP_IN_EPSILON) * epsilon
-    return max(math.sqrt(seen), ALLOWED_JUMP * contribution, difference, allowed)
+    return max(_size_of_jumps(residual), ALLOWED_JUMP * contribution, difference, allowed)
+
+
+def _size_of_jumps(residual: Values) -> float:
+    squares = residual**2
+    if not squares.any():
+        return 0.0
+    if has_heavy_tails(residual):
+        return math.sqrt(squares.max())
+    return math.sqrt(np.mean(squares**2) / np.mean(squares))
 
 
 def _over_separated(x: Matrix, values: Values) -> Matrix:

@@ -37,7 +37,7 @@ ALMOST_EXACT = 1e-3
 FEW_IF_HEAVY, FEW_IF_EXACT = 150, 250
 """Fewer pairs may miss jumps whatever the other residuals are, if these have heavy tails or are almost zero.
 
-With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 250 pairs one that occurs in one of 83.
+With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 250 pairs one of one pair in 83.
 """
 
 
@@ -61,6 +61,17 @@ def jump_covariance(posterior: OddPosterior) -> Matrix:
     return np.asarray((estimates * squares[:, None]).T @ estimates)
 
 
+def has_heavy_tails(residuals: Values) -> bool:
+    """Return whether a few residuals are far larger than most.
+
+    Examples
+    --------
+    >>> has_heavy_tails(np.array([0.1, -0.2, 0.1, 5.0])), has_heavy_tails(np.array([1.0, -2.0, 1.5, 0.5]))
+    (True, False)
+    """
+    return float(np.median(np.abs(residuals))) < HEAVY_TAILS * math.sqrt(np.mean(residuals**2))
+
+
 def may_be_missed(residuals: Values, jumps: Matrix, shapley_values: Values) -> bool:
     """Return whether jumps that matter may have been missed, so that intervals may be too narrow.
 
@@ -71,9 +82,8 @@ def may_be_missed(residuals: Values, jumps: Matrix, shapley_values: Values) -> b
     deviation = math.sqrt(np.mean(residuals**2)) if m else 0.0
     if deviation < ALMOST_EXACT:
         return m < FEW_IF_EXACT
-    heavy = float(np.median(np.abs(residuals))) < HEAVY_TAILS * deviation
     matter = math.sqrt(np.max(np.diag(jumps))) > MATTERS * float(np.ptp(shapley_values))
-    return heavy and (m < FEW_IF_HEAVY or matter)
+    return has_heavy_tails(residuals) and (m < FEW_IF_HEAVY or matter)
 
 
 def shares_of_sizes(x: Matrix) -> Values:
