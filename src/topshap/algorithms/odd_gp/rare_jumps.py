@@ -34,10 +34,10 @@ MATTERS = 0.01
 """Jumps matter if they add this fraction of the range of the Shapley values to a standard error."""
 ALMOST_EXACT = 1e-3
 """A fit is almost exact below this root mean square of the residuals, on the scale on which g has 1."""
-FEW_IF_HEAVY, FEW_IF_EXACT = 150, 250
+FEW_IF_HEAVY, FEW_IF_EXACT = 150, 200
 """Fewer pairs may miss jumps whatever the other residuals are, if these have heavy tails or are almost zero.
 
-With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 250 pairs one of one pair in 83.
+With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 200 pairs one of one pair in 67.
 """
 
 
