@@ -6,7 +6,7 @@ import logging
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from topshap.core.errors import RaceError
+from topshap.core.errors import RaceError, RareContributionsWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.race import Race
@@ -15,6 +15,7 @@ from topshap.driving import drive, end, end_unwritten, watch
 from topshap.evaluation import Oracle
 from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
+from topshap.show.wording import RARE_CONTRIBUTIONS
 
 if TYPE_CHECKING:
     import os
@@ -125,7 +126,7 @@ def identify(
             raise KeyboardInterrupt from None
         logger.warning("interrupted after %d evaluations", top.evaluations)
         return top
-    return race.result()
+    return _with_warning(race.result())
 
 
 @front_door
@@ -212,7 +213,14 @@ async def aidentify(
             await asyncio.to_thread(end, race, session, ended.reason)
         except UnwrittenError as error:
             await asyncio.to_thread(end_unwritten, race, session, error)
-    return race.result()
+    return _with_warning(race.result())
+
+
+def _with_warning(top: TopK) -> TopK:
+    """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
+    if top.rare_contributions:
+        warn_caller(RARE_CONTRIBUTIONS, RareContributionsWarning)
+    return top
 
 
 def _race_for(

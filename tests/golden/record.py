@@ -1,7 +1,8 @@
-"""Record the results of the installed topshap: ``python tests/golden/record.py``.
+"""Record the results of the installed topshap: ``python tests/golden/record.py [case ...]``.
 
-It writes ``results.json``, ``store.sqlite`` and ``result.json`` next to this file. Record again only when results are
-meant to change, and say in the commit which of them change, and why.
+It writes ``results.json``, ``store.sqlite`` and ``result.json`` next to this file; with names of cases, only their
+lines of ``results.json``. Record again only when results are meant to change, and say in the commit which of them
+change, and why.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import sys
 import tempfile
 from pathlib import Path
 
@@ -41,9 +43,24 @@ def run(case, cases):
         return as_json(case(cases.Setting(Path(folder))))
 
 
+def line(name, cases):
+    """Return the line of one case."""
+    return f"  {json.dumps(name)}: {json.dumps(run(cases.CASES[name], cases))}"
+
+
+def rewrite_results(cases, names):
+    """Write the records of some cases anew, and keep all others."""
+    path = HERE / "results.json"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for name in names:
+        (place,) = (i for i, each in enumerate(lines) if each.startswith(f"  {json.dumps(name)}: "))
+        lines[place] = line(name, cases) + "," * lines[place].endswith(",")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def write_results(cases):
     """Write all records, one case a line."""
-    lines = [f"  {json.dumps(name)}: {json.dumps(run(case, cases))}" for name, case in cases.CASES.items()]
+    lines = [line(name, cases) for name in cases.CASES]
     head = {
         "environment": cases.environment(),
         "fingerprints": cases.game_fingerprints(),
@@ -76,6 +93,9 @@ def main():
     cases = load_cases()
     if tuple(ALGORITHMS) != cases.ALGORITHMS:
         raise RuntimeError(f"The cases do not match the algorithms {tuple(ALGORITHMS)}")
+    if sys.argv[1:]:
+        rewrite_results(cases, sys.argv[1:])
+        return
     write_results(cases)
     write_store(cases)
     write_saved_result(cases)

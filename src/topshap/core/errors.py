@@ -116,6 +116,10 @@ class UncertainResultWarning(UserWarning):
     """A result is more likely wrong than right, by its own estimate."""
 
 
+class RareContributionsWarning(UserWarning):
+    """Contributions may be rare and large, so the intervals and the confidence of a result may be too optimistic."""
+
+
 class StoreWarning(UserWarning):
     """A store was damaged and its intact values are used, or a run ended early because it could not be written."""
 

@@ -205,6 +205,7 @@ class Race(RaceState):
             empty=self._ends[0],
             grand=self._ends[1],
             history=self._recorder.history(self.evaluations, standing),
+            rare_contributions=standing.rare_contributions and self.stopped not in ("exact", "confident"),
             **self._setup.result_fields(),
         )
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from topshap.core.bindings import bound
-from topshap.core.extras import import_extra
 from topshap.core.powers_of_two import safely_scaled
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -41,9 +40,9 @@ coalitions are known. ``"time"``: a time limit was reached. ``"rule"``: another 
 class TopK:
     """The top k players, the estimates of all players, their uncertainty and their cost.
 
-    Statements of uncertainty (`interval`, `pairwise`, `confidence`) are asymptotic: they assume that the estimates are
-    normally distributed around the true values, with the given standard errors and covariance. If the algorithm gives
-    no covariance, they assume independence. If `stopped` is ``"exact"``, there is no uncertainty.
+    `interval`, `pairwise` and `confidence` assume that the estimates are normally distributed around the true values,
+    with these standard errors and this covariance, or independent without one. If `stopped` is ``"exact"``, there is no
+    uncertainty.
 
     Examples
     --------
@@ -106,6 +105,8 @@ class TopK:
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    rare_contributions: bool = False
+    """Whether contributions may be rare and large, so that intervals and confidence may be too optimistic."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -124,7 +125,7 @@ class TopK:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the top k, best first; their indices as text if the players have no names."""
+        """The names of the top k, best first; indices as text if the players have no names."""
         return tuple(self.name_of(i) for i in self.players)
 
     @property
@@ -234,19 +235,7 @@ class TopK:
 
     def to_frame(self) -> pd.DataFrame:
         """Return all players as a pandas DataFrame, best first. Needs the extra ``topshap[pandas]``."""
-        pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
-        low, high = self.interval().T
-        columns = {
-            # as objects: strings of pandas cannot hold every name
-            "player": pandas.Series([self.name_of(i) for i in range(self.n_players)], dtype=object),
-            "estimate": self.estimates,
-            "std_error": self.std_errors,
-            "low": low,
-            "high": high,
-            "p_top_k": self.inclusion,
-            "top_k": np.isin(np.arange(self.n_players), self.players),
-        }
-        frame: pd.DataFrame = pandas.DataFrame(columns).iloc[self.ranking]
+        frame: pd.DataFrame = bound("to_frame")(self)
         return frame
 
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:

@@ -35,6 +35,11 @@ class ScaledStanding(Standing):
         return self._of_algorithm.counts
 
     @property
+    def rare_contributions(self) -> bool:  # type: ignore[override]  # read only here
+        """Whether contributions may be rare and large, so that standard errors may be too small."""
+        return self._of_algorithm.rare_contributions
+
+    @property
     def estimates(self) -> Values:
         """One estimated Shapley value per player."""
         return read_only(self._scale.undo(self._of_algorithm.live_estimates))

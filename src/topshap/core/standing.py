@@ -46,6 +46,8 @@ class Standing(ABC):
 
     counts: Values | None = None
     """The number of samples of each player, None where the estimates are not means of samples."""
+    rare_contributions: bool = False
+    """Whether contributions may be rare and large, so that standard errors may be too small."""
 
     def __init__(self, tie_order: Players, *, rank_by: RankBy = "value") -> None:
         self.n_players = len(tie_order)
@@ -110,10 +112,11 @@ class FittedStanding(Standing):
         self._estimates = estimates
         self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
 
-    def set(self, estimates: Values, covariance: Matrix) -> None:
+    def set(self, estimates: Values, covariance: Matrix, *, rare_contributions: bool = False) -> None:
         """Replace the estimates and their covariance; the arrays must not be modified afterwards."""
         self._estimates = estimates
         self._covariance = covariance
+        self.rare_contributions = rare_contributions
 
     @property
     def estimates(self) -> Values:

@@ -1,4 +1,4 @@
-"""Conversions between topshap and shap, shapiq and JSON files.
+"""Conversions between topshap and shap, shapiq, pandas and JSON files.
 
 shapiq is imported when one of these names is first used.
 """

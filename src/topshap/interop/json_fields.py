@@ -258,6 +258,7 @@ RESULT: dict[str, Field] = {
     "empty": _NUMBER,
     "grand": _NUMBER,
     "deterministic": Field("true or false", _instance_of(bool)),
+    "rare_contributions": Field("true or false", _instance_of(bool)),
     "guarantee": replace(_one_of(GUARANTEES), or_null=True),
     "value_range": Field("a list of two finite numbers, the lower one first", _low_and_high, or_null=True),
     "rule": Field(_STRING.must_be, _STRING.read, or_null=True),

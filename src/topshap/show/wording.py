@@ -23,6 +23,12 @@ NOTHING_LEARNED = "nothing distinguishes the players yet"
 """The statement in place of a ranking while all estimates are equal and no standard error is known."""
 NOT_OVER = "the race is not over"
 """The ending of a race that was interrupted."""
+RARE_CONTRIBUTIONS = (
+    "Contributions may be rare and large: players may contribute only in a few patterns of others, most of which were "
+    "not evaluated, and intervals and confidence may be too optimistic. A larger budget shows more of them; with an "
+    "epsilon and algorithm='swap@k', a run goes on until they are unlikely to matter."
+)
+"""The explanation of `TopK.rare_contributions`, and what to do."""
 _CLOSE = 0.02
 """Values are close if the interval of their difference is narrower than this fraction of the largest estimate."""
 _NAMED = 4
@@ -100,7 +106,7 @@ def describe_promise(top: TopK) -> str:
     if top.stopped == "exact":
         claim = "Certain: all coalitions are known."
     elif top.k == top.n_players:
-        claim = "Certain: everyone is in the set."
+        claim = "Certain: all players are in the set."
     elif top.stopped == "confident":
         claim = _describe_guarantee(top)
     else:
@@ -174,7 +180,8 @@ def _sure(top: TopK) -> str:
         return NOTHING_LEARNED
     if np.isnan(top.confidence):
         return "confidence not known yet"
-    return f"{'more than 99%' if top.confidence > 0.99 else f'{top.confidence:.0%}'} sure of the set"
+    provided = ", if no contribution is rare" if top.rare_contributions else ""
+    return f"{'more than 99%' if top.confidence > 0.99 else f'{top.confidence:.0%}'} sure of the set{provided}"
 
 
 def _no_guarantee(top: TopK) -> str:
@@ -183,7 +190,8 @@ def _no_guarantee(top: TopK) -> str:
     if np.isnan(top.confidence):
         return f"No guarantee: {why}."
     why = "after a fixed budget," if top.stopped == "budget" and top.epsilon is None else f"{why};"
-    return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors."
+    rare = f" {RARE_CONTRIBUTIONS}" if top.rare_contributions else ""
+    return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors.{rare}"
 
 
 def _describe_guarantee(top: TopK) -> str:
@@ -198,7 +206,10 @@ def _describe_guarantee(top: TopK) -> str:
             "looks."
         )
     if top.guarantee == "asymptotic":
-        return f"With {sure}: asymptotically, corrected for all pairs and for repeated looks."
+        return (
+            f"With {sure}. This assumes that the coalitions that were not evaluated are like those that were; it is "
+            "corrected for all pairs of players and for repeated looks."
+        )
     if top.guarantee != "exact":
         met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}."
         return f"{met} Not a guarantee at level delta: it does not correct for repeated looks."

@@ -34,7 +34,7 @@ def draw_and_correct(g, chance, rng):
     drawn = np.flatnonzero(rng.random(len(x)) < chance)
     kernel = OddKernel(np.full(N, 0.2), smooth=0.3, linear=1.0, residual_level=0.05)
     posterior = OddPosterior(kernel, x[drawn], g[drawn])
-    return correct(SimpleNamespace(posterior=posterior, scale=1.0), x[drawn], g[drawn], chance[drawn])
+    return correct(SimpleNamespace(posterior=posterior, scale=1.0), x[drawn], g[drawn], chance[drawn], epsilon=0.0)
 
 
 def chances_by_pair(rng):
@@ -99,7 +99,7 @@ def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():
         drawn = order[rng.random(len(x)) < np.where(order == 0, 1.0, 0.6)]
         posterior = OddPosterior(kernel, x[drawn[:20]], g[drawn[:20]])
         chance = np.where(drawn == 0, 1.0, 0.6)
-        found.append(correct(SimpleNamespace(posterior=posterior, scale=1.0), x[drawn], g[drawn], chance).estimates)
+        found.append(correct(SimpleNamespace(posterior=posterior, scale=1.0), x[drawn], g[drawn], chance, epsilon=0.0).estimates)
     error = np.std(found, axis=0) / np.sqrt(len(found))
     assert (np.abs(np.mean(found, axis=0) - exact) < 4.5 * error).all()
 
@@ -126,7 +126,20 @@ def test_bounds_of_an_additive_game_allow_for_unseen_jumps():
 
 
 def test_a_jump_may_be_as_large_as_those_seen():
-    assert largest_jump(np.array([0.0] * 99 + [7.0]), np.array([1.0, 0.9])) == pytest.approx(7.0)
-    assert largest_jump(np.zeros(100), np.array([1.0, 0.9])) == pytest.approx(1.5 * 0.95)  # beyond a usual contribution
-    assert largest_jump(np.zeros(100), np.array([0.1, -0.1])) == pytest.approx(0.2)  # a usual difference
-    assert largest_jump(np.empty(0), np.array([0.0])) == 0.0
+    assert largest_jump(np.array([0.0] * 99 + [7.0]), np.array([1.0, 0.9]), epsilon=0.0) == pytest.approx(7.0)
+    assert largest_jump(np.zeros(100), np.array([1.0, 0.9]), 0.0) == pytest.approx(1.5 * 0.95)  # beyond a usual contribution
+    assert largest_jump(np.zeros(100), np.array([0.1, -0.1]), 0.0) == pytest.approx(0.2)  # a usual difference
+    assert largest_jump(np.empty(0), np.array([0.0]), 0.0) == 0.0
+
+
+def test_a_jump_may_be_a_multiple_of_epsilon():
+    estimates, small = np.array([0.1, 0.0]), np.full(100, 0.01)
+    assert largest_jump(small, estimates, epsilon=0.1) == pytest.approx(12.5 * 0.1)
+    assert largest_jump(np.zeros(100), estimates, epsilon=0.1) == pytest.approx(25.0 * 0.1)  # residuals say nothing
+
+
+def test_the_largest_residual_counts_if_tails_are_heavy():
+    residuals = np.array([0.0] * 90 + [1.0] * 9 + [5.0])
+    assert largest_jump(residuals, np.zeros(2), 0.0) == 5.0
+    normal = np.random.default_rng(0).normal(size=1000)
+    assert largest_jump(normal, np.zeros(2), 0.0) == pytest.approx(3.0**0.5, rel=0.1)

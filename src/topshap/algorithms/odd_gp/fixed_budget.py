@@ -86,7 +86,7 @@ class OddGP(Algorithm[FittedStanding]):
 
         def estimate(iterations: int) -> None:
             surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
-            standing.set(*surrogate.shapley_values())
+            standing.set(*surrogate.shapley_values(), rare_contributions=surrogate.rare_contributions)
 
         yield ending_early(pairs.round(design), partial(estimate, REFIT))
         iterations = FIRST_FIT
@@ -98,7 +98,8 @@ class OddGP(Algorithm[FittedStanding]):
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
             iterations = regime.refit
         surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
-        standing.set(*surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, pairs, problem.rng))
+        final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, pairs, problem.rng)
+        standing.set(*final, rare_contributions=surrogate.rare_contributions)
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
 

@@ -93,8 +93,12 @@ class InterimAnalyses:
         """Correct the surrogate's estimate by its errors."""
         drawn = self._design.inclusion_probabilities(self.pairs.x[1:] > 0)
         probabilities = np.concatenate([[1.0], drawn])
-        self.estimate = correct(self._surrogate, self.pairs.x, self.pairs.odd, probabilities)
-        self._standing.set(self.estimate.estimates, self.estimate.covariance())
+        self.estimate = correct(
+            self._surrogate, self.pairs.x, self.pairs.odd, probabilities, self._problem.epsilon or 0.0
+        )
+        self._standing.set(
+            self.estimate.estimates, self.estimate.covariance(), rare_contributions=self._surrogate.rare_contributions
+        )
 
     def _bound(self) -> None:
         """Bound the differences across the border, and set the growth of the sample by the width of the bounds."""
@@ -111,7 +115,7 @@ class InterimAnalyses:
         standing.bound = float(bounds.min()) if self._posterior_agrees(top, rest, epsilon, delta) else -np.inf
         self.growth = growth(border.gaps, bounds, epsilon)
         if problem.guarantee == "credible":
-            standing.set(*self._surrogate.shapley_values())
+            standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
 
     def _posterior_agrees(self, top: Players, rest: Players, epsilon: float, delta: float) -> bool:
         """Return whether the posterior allows to stop; always if it is based on a part of the pairs only."""

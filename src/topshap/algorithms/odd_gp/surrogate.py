@@ -9,6 +9,7 @@ import numpy as np
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import jump_covariance, may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
 
@@ -68,7 +69,7 @@ class OddSurrogate:
 
         The mean is adjusted to add up to v(N) - v(empty) to the last digit, unless values are noisy. The covariance is
         widened by the mean square of the standardised leave-one-out residuals, if that is above 1, and by 1 + 2 n / m
-        for the hyper-parameters, which were fitted to the same pairs.
+        for the hyper-parameters, which were fitted to the same pairs. Rare jumps and a perfect fit add to it.
         """
         posterior, scale = self.posterior, self.scale
         m, n = posterior.x.shape
@@ -78,9 +79,23 @@ class OddSurrogate:
         _, residuals, deviations = posterior.left_out
         misfit = float(np.mean((residuals / deviations) ** 2)) if m > 1 else 1.0
         covariance = posterior.covariance * (max(1.0, misfit) * (1.0 + 2.0 * n / m))
-        if not self._noise and is_perfect(residuals):
-            covariance = covariance + self._unseen_jump_covariance()
+        if not self._noise:
+            covariance = covariance + (
+                self._unseen_jump_covariance() if is_perfect(residuals) else jump_covariance(posterior)
+            )
         return self._corrected(values * scale, covariance * scale**2)
+
+    @property
+    def rare_contributions(self) -> bool:
+        """Whether contributions may be rare and large, so that intervals may be too narrow."""
+        posterior = self.posterior
+        residuals = posterior.left_out.residuals
+        unobserved = len(posterior.x) < 2.0 ** (posterior.x.shape[1] - 1)
+        return (
+            not self._noise
+            and unobserved
+            and may_be_missed(residuals, jump_covariance(posterior), posterior.shapley_values)
+        )
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Add an additive game fitted to the residuals of the pairs beyond `max_pairs`.

@@ -1,0 +1,100 @@
+"""Rare jumps: a few pairs with residuals far larger than those of all others.
+
+The Gaussian process treats the residuals of different pairs as independent, so that those of the many unobserved pairs
+almost cancel in a Shapley value. This is wrong for a player that contributes only together with one pattern of others:
+then all pairs with the pattern have a jump of the same sign. So the uncertainty due to outliers is estimated as if the
+pairs were a random sample of those of their size, without a model of the game.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import comb
+
+from topshap.algorithms.odd_gp.integrals import pair_functional
+
+if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.posterior import OddPosterior
+    from topshap.core.typing import Matrix, Values
+
+OUTLIER = 3.0 / 0.6745
+"""A residual is an outlier above this multiple of the median: above three standard deviations of a normal sample.
+
+With 4 in place of 3, the intervals of a smooth game with a few spikes cover 0.89 instead of 0.91 after 100 evaluations.
+"""
+HEAVY_TAILS = 0.3
+"""Residuals have heavy tails if their median is below this multiple of their root mean square; normal ones have 0.67.
+
+Above 0.4, half of the games that are products of their players' factors would be among them.
+"""
+MATTERS = 0.01
+"""Jumps matter if they add this fraction of the range of the Shapley values to a standard error."""
+ALMOST_EXACT = 1e-3
+"""A fit is almost exact below this root mean square of the residuals, on the scale on which g has 1."""
+FEW_IF_HEAVY, FEW_IF_EXACT = 150, 200
+"""Fewer pairs may miss jumps whatever the other residuals are, if these have heavy tails or are almost zero.
+
+With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 200 pairs one of one pair in 67.
+"""
+
+
+def jump_covariance(posterior: OddPosterior) -> Matrix:
+    """Return the covariance of the Shapley values due to jumps in unobserved pairs, estimated from the outliers.
+
+    It is that of a Horvitz-Thompson estimate of the outliers' total contribution, with the same probability for all
+    pairs of a size. The sum of the Shapley values is known, so the part that is equal for all players is removed.
+    """
+    rows, residuals, _ = posterior.left_out
+    n = posterior.x.shape[1]
+    magnitudes = np.abs(residuals)
+    outliers = magnitudes > OUTLIER * float(np.median(magnitudes)) if len(rows) else np.zeros(0, dtype=np.bool_)
+    if not outliers.any():
+        return np.zeros((n, n))
+    probabilities = shares_of_sizes(posterior.x)[rows[outliers]]
+    # Both are tiny in large games, their quotient is not.
+    estimates = pair_functional(posterior.x[rows[outliers]]) / probabilities[:, None]
+    estimates -= estimates.mean(axis=1, keepdims=True)
+    squares = residuals[outliers] ** 2 * (1.0 - probabilities) * (len(posterior.x) / len(rows))
+    return np.asarray((estimates * squares[:, None]).T @ estimates)
+
+
+def has_heavy_tails(residuals: Values) -> bool:
+    """Return whether a few residuals are far larger than most.
+
+    Examples
+    --------
+    >>> has_heavy_tails(np.array([0.1, -0.2, 0.1, 5.0])), has_heavy_tails(np.array([1.0, -2.0, 1.5, 0.5]))
+    (True, False)
+    """
+    return float(np.median(np.abs(residuals))) < HEAVY_TAILS * math.sqrt(np.mean(residuals**2))
+
+
+def may_be_missed(residuals: Values, jumps: Matrix, shapley_values: Values) -> bool:
+    """Return whether jumps that matter may have been missed, so that intervals may be too narrow.
+
+    If the fit is almost exact, few pairs say nothing about jumps. If the residuals have heavy tails, either the pairs
+    are few, or the standard errors due to jumps matter next to the differences between the Shapley values.
+    """
+    m = len(residuals)
+    deviation = math.sqrt(np.mean(residuals**2)) if m else 0.0
+    if deviation < ALMOST_EXACT:
+        return m < FEW_IF_EXACT
+    matter = math.sqrt(np.max(np.diag(jumps))) > MATTERS * float(np.ptp(shapley_values))
+    return has_heavy_tails(residuals) and (m < FEW_IF_HEAVY or matter)
+
+
+def shares_of_sizes(x: Matrix) -> Values:
+    """Return, for each pair, the share of all pairs of its size that are observed.
+
+    Examples
+    --------
+    >>> shares_of_sizes(np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, -1.0]])).round(3)
+    array([0.25 , 0.333])
+    """
+    n = x.shape[1]
+    sizes = np.minimum((x > 0).sum(axis=1), (x < 0).sum(axis=1))
+    existing = np.where(2 * sizes == n, 0.5, 1.0) * comb(n, sizes)
+    return np.minimum(np.bincount(sizes, minlength=n + 1)[sizes] / existing, 1.0)
