@@ -290,7 +290,7 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
         ({"guarantee": "asymptotic", "delta": 1e-3}, ["With probability at least 99.9%"]),
         ({"guarantee": "asymptotic", "delta": 1e-15}, ["With probability at least 1 - 1e-15, no player"]),
         ({"stopped": "exact"}, ["Certain: all coalitions are known"]),
-        ({"k": 3}, ["Certain: everyone is in the set"]),
+        ({"k": 3}, ["Certain: all players are in the set"]),
     ],
 )
 def test_a_promise_states_its_assumptions_and_the_cost(options, words):

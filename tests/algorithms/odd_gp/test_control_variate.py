@@ -99,7 +99,8 @@ def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():
         drawn = order[rng.random(len(x)) < np.where(order == 0, 1.0, 0.6)]
         posterior = OddPosterior(kernel, x[drawn[:20]], g[drawn[:20]])
         chance = np.where(drawn == 0, 1.0, 0.6)
-        found.append(correct(SimpleNamespace(posterior=posterior, scale=1.0), x[drawn], g[drawn], chance, epsilon=0.0).estimates)
+        surrogate = SimpleNamespace(posterior=posterior, scale=1.0)
+        found.append(correct(surrogate, x[drawn], g[drawn], chance, epsilon=0.0).estimates)
     error = np.std(found, axis=0) / np.sqrt(len(found))
     assert (np.abs(np.mean(found, axis=0) - exact) < 4.5 * error).all()
 
@@ -127,7 +128,7 @@ def test_bounds_of_an_additive_game_allow_for_unseen_jumps():
 
 def test_a_jump_may_be_as_large_as_those_seen():
     assert largest_jump(np.array([0.0] * 99 + [7.0]), np.array([1.0, 0.9]), epsilon=0.0) == pytest.approx(7.0)
-    assert largest_jump(np.zeros(100), np.array([1.0, 0.9]), 0.0) == pytest.approx(1.5 * 0.95)  # beyond a usual contribution
+    assert largest_jump(np.zeros(100), np.array([1.0, 0.9]), 0.0) == pytest.approx(1.5 * 0.95)  # of a contribution
     assert largest_jump(np.zeros(100), np.array([0.1, -0.1]), 0.0) == pytest.approx(0.2)  # a usual difference
     assert largest_jump(np.empty(0), np.array([0.0]), 0.0) == 0.0
 

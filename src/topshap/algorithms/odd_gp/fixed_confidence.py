@@ -36,9 +36,10 @@ class OddGPAtK(Algorithm[BoundedFit]):
     share it too.
 
     The guarantee is asymptotic: it assumes that the corrections are normal and independent of the hyper-parameters.
-    Before it stops, it has drawn enough pairs that jumps 1.5 times as large as the mean contribution of a player, or as
-    large as the mean difference of two, are unlikely to have been missed if they occur in enough pairs to matter.
-    Larger jumps in few coalitions defeat it, like every sampling algorithm.
+    Before it stops, it has drawn enough pairs that large jumps are unlikely to have been missed if they occur in enough
+    pairs to matter: jumps of v of 25 epsilon, or of 50 epsilon while all pairs are predicted exactly, and, if larger,
+    jumps of g of 1.5 times the mean contribution of a player, of the mean difference of two, or as large as those
+    observed (see `largest_jump`). Larger jumps in few coalitions defeat it, like every sampling algorithm.
 
     Overhead per evaluation: O(T**2 + T n + n**2) for T evaluations, up to 4000 of them, since the process is
     conditioned anew at every analysis; beyond, it is only corrected, at O(n**2).
