@@ -54,7 +54,7 @@ def maximum(x: Coalitions, rng: np.random.Generator) -> Values:
 def synergy(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return weights, and as many positive and negative products of two to five players as there are players."""
     n = x.shape[1]
-    table = x @ (0.5 * rng.normal(size=n))
+    table: Values = x @ (0.5 * rng.normal(size=n))
     for _ in range(n):
         members = rng.choice(n, int(rng.integers(2, 6)), replace=False)
         table = table + rng.normal() * x[:, members].all(axis=1)
@@ -73,7 +73,7 @@ def graph_cut(x: Coalitions, rng: np.random.Generator) -> Values:
 
 def bankruptcy(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return the part of an estate that is left after all claims of the other players."""
-    claims = rng.exponential(size=x.shape[1])
+    claims = rng.exponential(size=(x.shape[1],))
     estate = rng.uniform(0.3, 0.9) * claims.sum()
     return np.maximum(estate - ~x @ claims, 0.0)
 
@@ -96,4 +96,5 @@ def three_sat(x: Coalitions, rng: np.random.Generator) -> Values:
 
 def additive(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return a sum of weights."""
-    return x @ rng.normal(size=x.shape[1])
+    table: Values = x @ rng.normal(size=x.shape[1])
+    return table

@@ -59,7 +59,7 @@ def rare_signed(x: Coalitions, rng: np.random.Generator) -> Values:
 def rare_smooth(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return a logistic function of a sum of weights, and spikes of three to six players in patterns of 5 to 8."""
     n = x.shape[1]
-    weights = rng.normal(size=n)
+    weights = rng.normal(size=(n,))
     logits = x @ weights - 0.5 * weights.sum() + rng.normal()
     players = rng.choice(n, int(rng.integers(3, 7)), replace=False)
     return 1.0 / (1.0 + np.exp(-logits)) + _spikes(x, players, (5, 8), rng)
