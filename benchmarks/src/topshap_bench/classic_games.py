@@ -54,7 +54,7 @@ def maximum(x: Coalitions, rng: np.random.Generator) -> Values:
 def synergy(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return weights, and as many positive and negative products of two to five players as there are players."""
     n = x.shape[1]
-    table: Values = x @ (0.5 * rng.normal(size=n))
+    table = x @ (0.5 * rng.normal(size=(n,)))
     for _ in range(n):
         members = rng.choice(n, int(rng.integers(2, 6)), replace=False)
         table = table + rng.normal() * x[:, members].all(axis=1)
@@ -96,5 +96,4 @@ def three_sat(x: Coalitions, rng: np.random.Generator) -> Values:
 
 def additive(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return a sum of weights."""
-    table: Values = x @ rng.normal(size=x.shape[1])
-    return table
+    return x @ rng.normal(size=(x.shape[1],))

