@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
+import topshap
 import topshap_bench as bench
 from topshap.algorithms import ALGORITHMS
 from topshap.core.errors import ParameterError
 from topshap.games import TableGame
 from topshap_bench import guarantee, paper, race, scaling, summary
+from topshap_bench.adversarial import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,9 @@ def test_a_better_rival_counts_as_a_loss():
 
 def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
     rules = [("odd-gp@k", "asymptotic"), ("odd-gp@k", "credible"), ("swap@k", "exact")]
-    found = guarantee.guarantee(games[:1], tmp_path, kinds=["near-tie"], games=1, rules=rules, deltas=[0.1], runs=1)
+    found = guarantee.guarantee(
+        games[:1], tmp_path, kinds=["near-tie"], games=1, rules=rules, deltas=[0.1], budgets=[], runs=1
+    )
     settings = summary.grouped(found.rows, "family", "epsilon", "algorithm", "guarantee", "delta")
     assert len(settings) == 3 * 3  # near ties with two epsilons, the real game
     assert found.kept
@@ -73,6 +78,107 @@ def test_a_failure_rate_above_delta_is_reported(games):
     assert "A guarantee was broken" in text
     only_credible = [row._replace(guarantee="credible") for row in wrong]
     assert guarantee.report(only_credible)[1]
+
+
+def test_a_single_game_above_delta_is_marked_after_a_correction_for_the_number_of_games(games):
+    terms = {"epsilon": 0.01, "unit": "range", "deltas": [0.05]}
+    pairs = bench.fixed_confidence_settings(games[:1], [("odd-gp@k", "asymptotic")], ks=[4], runs=1, **terms)
+    (row,) = bench.run(pairs)
+    right, wrong = (row._replace(inclusion_exclusion_error=error) for error in (0.0, row.value_range))
+    fair = [right._replace(game=str(game), run=run) for game in range(50) for run in range(20)]
+    few = [wrong._replace(game="7", run=run) for run in range(5)]
+    many = [wrong._replace(game="7", run=run) for run in range(8)]
+    rest = [row for row in fair if row.game != "7"]
+    for failing, marked in ((few, False), (many, True)):
+        rows = rest + failing + [right._replace(game="7", run=run) for run in range(len(failing), 20)]
+        worst = guarantee.worst_game(rows, 0.05)
+        alone = binomtest(len(failing), 20, 0.05, alternative="greater").pvalue
+        assert worst == ("7", (len(failing), 20), pytest.approx(50 * alone))
+        text, kept = guarantee.report(rows)
+        assert ("above in a game" in text) == marked
+        assert kept  # over all games, failures are less frequent than delta
+    assert guarantee.worst_game(fair, 0.05).p_value == 1.0
+
+
+def test_epsilon_is_a_fraction_of_the_range_of_all_values_in_the_unit_range_of_v():
+    source = bench.Source("synergy", "0")
+    values = source.open().game.values
+    terms = {"epsilon": 0.02, "unit": "range of v", "deltas": [0.1]}
+    (row,) = bench.run(bench.fixed_confidence_settings([source], [("odd-gp@k", "credible")], ks=[4], runs=1, **terms))
+    assert row.allowed_error == pytest.approx(0.02 * (values.max() - values.min()))
+    with pytest.raises(ParameterError, match="'range of v' for a table"):
+        bench.Source("synthetic", "airport-12").open().in_unit("range of v")
+
+
+@pytest.fixture(scope="module")
+def fixed_budget_row():
+    pairs = bench.fixed_budget_settings([bench.Source("step", "0")], ["odd-gp"], ks=[4], budgets=[100], runs=1)
+    return bench.run(pairs)[0]
+
+
+def planted(row, *, confidence=0.95, right=0.95, coverage=0.95, rare=0, runs=200):
+    """Return runs with this confidence, share of right sets and mean coverage."""
+    shares = np.arange(runs) / runs
+    known = {"confidence": confidence, "rare_contributions": rare}
+    covered = coverage + 0.04 * np.where(np.arange(runs) % 2, 1.0, -1.0)
+    return [
+        row._replace(run=run, binary_precision=float(shares[run] < right), coverage=float(covered[run]), **known)
+        for run in range(runs)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("planting", "marks"),
+    [
+        ({}, []),
+        ({"right": 0.92}, []),
+        ({"right": 0.75}, ["too confident"]),
+        ({"confidence": 0.7, "right": 0.5}, ["too confident"]),
+        ({"confidence": 0.4, "right": 0.0}, []),
+        ({"confidence": None, "right": 0.0}, []),
+        ({"coverage": 0.8}, ["too narrow"]),
+        ({"right": 0.5, "coverage": 0.8}, ["too confident", "too narrow"]),
+        ({"right": 0.5, "coverage": 0.8, "rare": 1}, []),
+        ({"right": 0.5, "coverage": 0.8, "runs": 4}, []),
+    ],
+)
+def test_wrong_confidence_and_narrow_intervals_are_marked_in_runs_without_a_warning(fixed_budget_row, planting, marks):
+    text, kept = guarantee.report(planted(fixed_budget_row, **planting))
+    line = next(line for line in text.splitlines() if line.startswith("step"))
+    assert [mark for mark in ("too confident", "too narrow") if mark in line] == marks
+    assert ("marked for: step" in text) == bool(marks)
+    assert kept  # confidence and intervals are not guarantees
+
+
+def test_runs_with_a_warning_count_as_warned_only(fixed_budget_row):
+    warned = planted(fixed_budget_row, right=0.0, rare=1, runs=50)
+    rows = planted(fixed_budget_row, right=1.0, runs=150) + warned
+    line = next(line for line in guarantee.report(rows)[0].splitlines() if line.startswith("step"))
+    assert line.split()[3:5] == ["200", "0.250"]
+    assert "150 of 150" in line
+
+
+def test_the_coverage_is_the_share_of_players_whose_value_is_in_the_interval(fixed_budget_row):
+    opened = bench.Source("step", "0").open()
+    seeds = fixed_budget_row.setting.seeds(0)
+    top = topshap.identify(opened.game, k=4, budget=100, algorithm="odd-gp", random_state=np.random.default_rng(seeds))
+    low, high = top.interval(0.95).T
+    assert fixed_budget_row.coverage == np.mean((low <= opened.exact) & (opened.exact <= high))
+    assert fixed_budget_row.confidence == top.confidence
+    assert fixed_budget_row.rare_contributions == top.rare_contributions
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_lines_in_both_tables(kind, tmp_path):
+    terms = {"rules": [("odd-gp@k", "asymptotic")], "deltas": [0.1], "budgets": [60]}
+    found = guarantee.guarantee([], tmp_path, kinds=[kind], games=1, runs=1, **terms)
+    failures, calibration = found.text.split("Calibration after a fixed budget")
+    assert f"\n{kind} " in failures
+    assert [line.split()[1:4] for line in calibration.splitlines() if line.startswith(f"{kind} ")] == [
+        ["odd-gp", "60", "1"],
+        ["cmcs", "60", "1"],
+    ]
+    assert guarantee.guarantee([], tmp_path, kinds=[kind], games=1, runs=1, **terms).rows == found.rows  # resumed
 
 
 def test_parts_of_the_paper_can_be_selected(games, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+import topshap_bench as bench_package
 from topshap_bench import cli, guarantee, race
 from topshap_bench.adversarial import adversarial_game
 
@@ -47,6 +48,18 @@ def test_promised_runs_only_rules_with_a_guarantee(folder, monkeypatch):
     assert result.exit_code == 0
     assert "odd-gp@k asymptotic" in result.output
     assert "credible" not in result.output
+
+
+def test_the_games_runs_deltas_and_budgets_of_guarantee_can_be_chosen(tmp_path):
+    chosen = ["--games-per-kind", 2, "--runs", 3, "--delta", 0.2, "--delta", 0.3, "--budget", 50, "--budget", 60]
+    kinds = ["--kind", "voting", "--kind", "step", "--rule", "odd-gp@k:asymptotic"]
+    result = run("guarantee", *kinds, *chosen, "--jobs", 1, "--out", tmp_path)
+    assert result.exit_code == 0
+    rows = bench_package.read_results(tmp_path / "guarantee.csv")
+    assert {row.family for row in rows} == {"voting", "step"}  # and no real games
+    assert {row.delta for row in rows} == {0.2, 0.3, None}
+    assert {row.budget for row in rows} == {50, 60, None}
+    assert len(rows) == 2 * 2 * 3 * (2 + 2 * 2)
 
 
 def test_the_paper_command_writes_its_report(folder):

@@ -1,17 +1,31 @@
 """Adversarial games for stopping rules: random games that are small enough for exact Shapley values.
 
-near-tie      interactions and noise; players k and k + 1 differ by 1% of the range
-tie           the same, but the two players are equal
-rare-pivot    weights, and three players that add up to ten times as much in a few coalitions
-all-rare      every player contributes only if the others form one of a few patterns
-unanimity     sums of unanimity games of two to eight players
-voting        weighted majorities
-heavy-tail    weights, and noise with infinite variance
+near-tie           interactions and noise; players k and k + 1 differ by 1% of the range
+tie                the same, but the two players are equal
+rare-pivot         weights, and three players that add up to ten times as much in a few coalitions
+all-rare           every player contributes only if the others form one of a few patterns
+unanimity          sums of unanimity games of two to eight players
+voting             weighted majorities
+heavy-tail         weights, and noise with infinite variance
+rare-dummies       four players that contribute in one pattern of seven others only, beside three small weights
+rare-signed        small weights, and positive and negative spikes of most players
+rare-smooth        a logistic function of weights, with spikes of a few players
+rare-border        weights, with spikes of players k and k + 1, whose weights are nearly equal
+step               sums of decision trees
+product            a factor per player
+max                the largest weight in the coalition
+synergy            weights, and positive and negative products of two to five players
+graph-cut          the weight of the arcs that leave the coalition
+bankruptcy         what is left of an estate after the claims of the others
+sparse-polynomial  sums of products of up to four signs
+3-sat              the fraction of the clauses that are satisfied
+additive           sums of weights
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +33,8 @@ from topshap.core.coalitions import from_ids
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_choice, check_int, front_door
 from topshap.games import TableGame
+from topshap_bench import classic_games as classic
+from topshap_bench import rare_patterns as rare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,12 +43,24 @@ if TYPE_CHECKING:
 
 K = 4
 """Ties and near ties are between the players ranked K and K + 1."""
-N_PLAYERS = 10
+
+
+class Kind(NamedTuple):
+    """A kind of games."""
+
+    draw: Callable[[Coalitions, np.random.Generator], Values]
+    """A function that draws a table, given all coalitions."""
+    n_players: tuple[int, int] = (10, 14)
+    """The smallest and the largest number of players, between which it is drawn for each game."""
+    epsilon: float = 0.02
+    """The allowed error in races that stop when confident, in this unit."""
+    unit: str = "range of v"
+    """The unit of `epsilon`, see `topshap_bench.Setting`."""
 
 
 @front_door
-def adversarial_game(kind: str, number: int, n_players: int = N_PLAYERS) -> TableGame:
-    """Return the game of this kind and number.
+def adversarial_game(kind: str, number: int, n_players: int | None = None) -> TableGame:
+    """Return the game of this kind and number; by default, the kind determines the number of players.
 
     Examples
     --------
@@ -41,13 +69,16 @@ def adversarial_game(kind: str, number: int, n_players: int = N_PLAYERS) -> Tabl
     True
     """
     check_choice("kind", kind, KINDS)
-    n = check_int("n_players", n_players, low=8, high=20)
-    x = from_ids(np.arange(2**n), n)
-    return TableGame(KINDS[kind](x, np.random.default_rng([list(KINDS).index(kind), number])))
+    rng = np.random.default_rng([list(KINDS).index(kind), number])
+    low, high = KINDS[kind].n_players
+    drawn = low if low == high else int(rng.integers(low, high + 1))
+    n = drawn if n_players is None else check_int("n_players", n_players, low=8, high=20)
+    return TableGame(KINDS[kind].draw(from_ids(np.arange(2**n), n), rng))
 
 
-def _with_gap(table: Values, x: Coalitions, fraction: float) -> Values:
-    """Raise the value of player K + 1 until it is below that of player K by this fraction of the range."""
+def _with_gap(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose player K + 1 is below player K by this fraction of the range."""
+    table = _noisy_pairs(x, rng)
     phi = shapley_from_table(table)
     order = np.argsort(-phi)
     gap = phi[order[K - 1]] - phi[order[K]]
@@ -61,53 +92,33 @@ def _noisy_pairs(x: Coalitions, rng: np.random.Generator) -> Values:
     return x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + 0.3 * rng.normal(size=len(x))
 
 
-def _pattern(x: Coalitions, player: int, size: int, rng: np.random.Generator) -> Coalitions:
-    """Return whether each coalition contains the player and matches a random pattern of `size` others."""
-    others = rng.choice(np.delete(np.arange(x.shape[1]), player), size, replace=False)
-    return x[:, player] & (x[:, others] == (rng.random(size) < 0.5)).all(axis=1)
-
-
-def _rare_pivot(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return weights, and three players that add much in a few coalitions."""
-    n = x.shape[1]
-    table = x @ np.sort(rng.random(n))
-    for player in rng.choice(n, 3, replace=False):
-        table = table + 10.0 ** rng.uniform(0.0, 1.0) * _pattern(x, int(player), int(rng.integers(6, n)), rng)
-    return table
-
-
-def _all_rare(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return the number of patterns that a coalition matches, over the patterns of all its players."""
-    n = x.shape[1]
-    players = np.repeat(np.arange(n), rng.integers(1, 6, n))
-    return np.sum([_pattern(x, int(i), int(rng.integers(5, n - 2)), rng) for i in players], axis=0).astype(np.float64)
-
-
-def _unanimity(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return a sum of unanimity games."""
-    n = x.shape[1]
-    sets = [rng.choice(n, rng.integers(2, 9), replace=False) for _ in range(2 * n)]
-    return np.sum([rng.exponential() * x[:, members].all(axis=1) for members in sets], axis=0)
-
-
-def _voting(x: Coalitions, rng: np.random.Generator) -> Values:
-    """Return a weighted majority game."""
-    votes = rng.integers(1, 30, x.shape[1])
-    return (x @ votes >= int(votes.sum() * rng.uniform(0.4, 0.8))).astype(np.float64)
-
-
 def _heavy_tail(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return weights and noise with infinite variance."""
     return x @ (0.1 * np.arange(x.shape[1])) + 0.2 * rng.standard_t(1.5, len(x))
 
 
-KINDS: Mapping[str, Callable[[Coalitions, np.random.Generator], Values]] = {
-    "near-tie": lambda x, rng: _with_gap(_noisy_pairs(x, rng), x, 0.01),
-    "tie": lambda x, rng: _with_gap(_noisy_pairs(x, rng), x, 0.0),
-    "rare-pivot": _rare_pivot,
-    "all-rare": _all_rare,
-    "unanimity": _unanimity,
-    "voting": _voting,
-    "heavy-tail": _heavy_tail,
+_of_ten_players = partial(Kind, n_players=(10, 10), epsilon=0.002, unit="range")
+
+KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of its games: append new ones
+    "near-tie": _of_ten_players(partial(_with_gap, 0.01)),
+    "tie": _of_ten_players(partial(_with_gap, 0.0)),
+    "rare-pivot": _of_ten_players(rare.rare_pivot),
+    "all-rare": _of_ten_players(rare.all_rare),
+    "unanimity": _of_ten_players(classic.unanimity),
+    "voting": _of_ten_players(classic.voting),
+    "heavy-tail": _of_ten_players(_heavy_tail),
+    "rare-dummies": Kind(rare.rare_dummies, n_players=(12, 14)),
+    "rare-signed": Kind(rare.rare_signed),
+    "rare-smooth": Kind(rare.rare_smooth),
+    "rare-border": Kind(partial(rare.rare_border, k=K)),
+    "step": Kind(classic.step),
+    "product": Kind(classic.product),
+    "max": Kind(classic.maximum),
+    "synergy": Kind(classic.synergy),
+    "graph-cut": Kind(classic.graph_cut),
+    "bankruptcy": Kind(classic.bankruptcy),
+    "sparse-polynomial": Kind(classic.sparse_polynomial),
+    "3-sat": Kind(classic.three_sat),
+    "additive": Kind(classic.additive),
 }
-"""The kinds of games: functions that draw a table, given all coalitions."""
+"""The kinds of games."""

@@ -19,7 +19,7 @@ from topshap.algorithms import ALGORITHMS
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.parallel import run_all
 from topshap_bench.sources import Source, from_folder
-from topshap_bench.summary import FailureRate, as_text, circumstances
+from topshap_bench.summary import Share, as_text, circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +55,9 @@ class Outcome(NamedTuple):
     failed: list[bool]
 
     @property
-    def failures(self) -> FailureRate:
+    def failures(self) -> Share:
         """The failure rate."""
-        return FailureRate(sum(self.failed), len(self.failed))
+        return Share(sum(self.failed), len(self.failed))
 
 
 def fixed_confidence(
@@ -139,6 +139,6 @@ def report(results: Mapping[Setting, Outcome], calls: Mapping[str, float], *, si
         failed = [value for setting in settings for value in results[setting].failed]
         geometric = float(np.exp(np.mean(np.log(fewer))))
         name = [family, "all, mean and geometric mean", algorithm, f"{epsilon:g}"]
-        rate = FailureRate(sum(failed), len(failed))
+        rate = Share(sum(failed), len(failed))
         lines.append([*name, f"{np.mean(means):.0f}", f"{geometric:.1f}", rate])
     return as_text(["family", "game", "algorithm", "epsilon", "evaluations", "fewer", "failures"], lines, left=3)

@@ -2,8 +2,9 @@
 
 Every stopping rule is run on adversarial games (see `topshap_bench.adversarial`), on real games, and on near ties with
 epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon. Rates have 95% Clopper-Pearson intervals
-and are marked if they are significantly above delta (one-sided, 0.1%). Rules without a guarantee, ``"credible"`` and
-``"published"``, are run and marked as well.
+and are marked if they are significantly above delta (one-sided, 0.1%), over all games of a kind or in a single one
+after a correction for the number of games. Rules without a guarantee, ``"credible"`` and ``"published"``, are run and
+marked as well. Runs with fixed budgets on the adversarial games show the calibration of confidence and intervals.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 from topshap.core.validation import check_choice, front_door
 from topshap.reference.metrics import tie_tolerance
 from topshap_bench.adversarial import KINDS, K
-from topshap_bench.experiment import fixed_confidence_settings, run
+from topshap_bench.calibration import ALGORITHMS, BUDGETS, calibration
+from topshap_bench.experiment import fixed_budget_settings, fixed_confidence_settings, run
 from topshap_bench.figures import Panel, draw
 from topshap_bench.sources import adversarial
-from topshap_bench.summary import FailureRate, as_text, circumstances, grouped
+from topshap_bench.summary import LEVEL, Share, as_text, circumstances, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from topshap_bench.settings import Row, Setting
@@ -47,9 +49,8 @@ ONE_IN = {
 }
 """The fraction of the runs for rules of different speed: all, one in 3 or one in 20. The default is one in 10."""
 DELTAS = (0.01, 0.05, 0.1)
-EPSILON = 0.002
-"""The allowed error in adversarial games, as a fraction of the range of the Shapley values."""
 EPSILON_OF_REAL_GAMES = 0.02
+"""The allowed error in real games, as a fraction of the range of the Shapley values."""
 
 
 class Verdict(NamedTuple):
@@ -70,6 +71,7 @@ def guarantee(
     games: int = 50,
     rules: Sequence[tuple[str, str]] = PROMISED + NOT_PROMISED,
     deltas: Sequence[float] = DELTAS,
+    budgets: Sequence[int] = BUDGETS,
     runs: int = 20,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -89,6 +91,8 @@ def guarantee(
         Pairs of an algorithm and a guarantee.
     deltas
         The allowed failure rates.
+    budgets
+        The fixed budgets after which the calibration is measured in adversarial games; may be empty.
     runs
         The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`. A family of
         real games has as many runs as a kind of adversarial game.
@@ -98,26 +102,28 @@ def guarantee(
     settings: list[tuple[Source, Setting]] = []
     for kind in kinds:
         check_choice("kinds", kind, KINDS)
-        for epsilon in (EPSILON, 0.0) if kind == "near-tie" else (EPSILON,):
-            settings += _races(adversarial(kind, games), rules, epsilon, deltas, runs)
+        chosen, epsilon, unit = adversarial(kind, games), KINDS[kind].epsilon, KINDS[kind].unit
+        for allowed in (epsilon, 0.0) if kind == "near-tie" else (epsilon,):
+            settings += _races(chosen, rules, {"epsilon": allowed, "unit": unit, "deltas": deltas}, runs)
+        settings += fixed_budget_settings(chosen, ALGORITHMS, ks=[K], budgets=budgets, runs=runs)
     for family in dict.fromkeys(source.family for source in sources):
         real = [source for source in sources if source.family == family]
-        settings += _races(real, rules, EPSILON_OF_REAL_GAMES, deltas, -(-runs * games // len(real)))
+        terms = {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range", "deltas": deltas}
+        settings += _races(real, rules, terms, -(-runs * games // len(real)))
     rows = run(settings, folder / "guarantee.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text, kept = report(rows)
     (folder / "guarantee.txt").write_text(text + "\n", encoding="utf-8")
-    draw(panels(rows), folder / "guarantee.png", columns=2)
+    draw(panels([row for row in rows if row.budget is None]), folder / "guarantee.png", columns=2)
     return Verdict(rows, text, kept)
 
 
 def _races(
-    sources: Sequence[Source], rules: Sequence[tuple[str, str]], epsilon: float, deltas: Sequence[float], runs: int
+    sources: Sequence[Source], rules: Sequence[tuple[str, str]], terms: Mapping[str, Any], runs: int
 ) -> list[tuple[Source, Setting]]:
     """Return the settings for some games, with fewer runs of the slower rules."""
     made = []
     for rule in rules:
         count = -(-runs // ONE_IN.get(rule, 10))
-        terms: Any = {"epsilon": epsilon, "unit": "range", "deltas": deltas}
         made += fixed_confidence_settings(sources, [rule], ks=[K], runs=count, **terms)
     return made
 
@@ -128,27 +134,57 @@ def failed(row: Row) -> bool:
 
 
 def report(rows: Sequence[Row]) -> tuple[str, bool]:
-    """Return a report with a line per family, epsilon, rule and delta, and whether all guarantees were kept."""
+    """Return a report with all failures and the calibration, and whether all guarantees were kept."""
+    races = [row for row in rows if row.budget is None]
+    of_budgets = [row for row in rows if row.budget is not None]
+    parts, kept = [circumstances()], True
+    if races:
+        text, kept = failures(races)
+        parts.append(text)
+    if of_budgets:
+        parts.append(calibration(of_budgets))
+    return "\n\n".join(parts), kept
+
+
+def failures(rows: Sequence[Row]) -> tuple[str, bool]:
+    """Return a table with a line per family, epsilon, rule and delta, and whether all guarantees were kept."""
     lines, kept = [], True
-    for setting, group in grouped(rows, "family", "epsilon", "algorithm", "guarantee", "delta").items():
-        family, epsilon, algorithm, promise, delta = setting
-        rate = FailureRate(sum(map(failed, group)), len(group))
-        worst = max(
-            (FailureRate(sum(map(failed, g)), len(g)) for g in grouped(group, "game").values()),
-            key=lambda r: r.failures / r.runs,
-        )
+    for setting, group in grouped(rows, "family", "epsilon", "unit", "algorithm", "guarantee", "delta").items():
+        family, epsilon, unit, algorithm, promise, delta = setting
+        rate = Share(sum(map(failed, group)), len(group))
+        worst = worst_game(group, delta)
         above = rate.is_above(delta)
         if above and (algorithm, promise) in PROMISED:
             kept = False
         spent = np.mean([row.evaluations for row in group])
         share = np.mean([row.evaluations / 2**row.n_players for row in group])
-        rule = f"{algorithm} {promise}"
-        mark = "above" if above else ""
-        lines.append([family, epsilon, rule, delta, f"{spent:.0f}", f"{share:.2f}", rate, worst, mark])
-    columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "failures", "worst game", ""]
+        mark = "above" if above else "above in a game" if worst.p_value <= LEVEL else ""
+        costs = f"{spent:.0f}", f"{share:.2f}"
+        of_worst = worst.name, worst.rate, f"{worst.p_value:.2g}"
+        lines.append([family, f"{epsilon} {unit}", f"{algorithm} {promise}", delta, *costs, rate, *of_worst, mark])
+    columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "failures", "worst game", "its failures"]
     conclusion = "Every guarantee was kept." if kept else "A guarantee was broken: see the lines marked 'above'."
-    about = f"k={K}; epsilon as a fraction of the range of the Shapley values; failures with Clopper-Pearson intervals"
-    return "\n\n".join([circumstances(), about, as_text(columns, lines), conclusion]), kept
+    about = (
+        f"k={K}; epsilon as a fraction of the range of the Shapley values or of v; failures with Clopper-Pearson"
+        " intervals;\np-value of the worst game with Holm's correction for the number of games"
+    )
+    return "\n\n".join([about, as_text([*columns, "p", ""], lines), conclusion]), kept
+
+
+class WorstGame(NamedTuple):
+    """The game whose failures are the least compatible with delta."""
+
+    name: str
+    rate: Share
+    p_value: float
+    """The p-value with Holm's correction, which multiplies the smallest one by the number of games."""
+
+
+def worst_game(rows: Sequence[Row], delta: float) -> WorstGame:
+    """Return the game with the smallest p-value for a failure rate of at most delta."""
+    games = {name: Share(sum(map(failed, runs)), len(runs)) for (name,), runs in grouped(rows, "game").items()}
+    name = min(games, key=lambda game: games[game].p_value(delta))
+    return WorstGame(name, games[name], min(1.0, len(games) * games[name].p_value(delta)))
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:

@@ -12,7 +12,7 @@ from topshap_bench.settings import Row
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
 RowT = TypeVar("RowT", bound=NamedTuple)
@@ -25,7 +25,8 @@ class ResultsFile(Generic[RowT]):
     """A file of rows that are read when it is opened and appended as results arrive.
 
     A row is written to disk as soon as it is added. An incomplete last line of a CSV file, left by a crash, is removed.
-    Since Parquet files do not support appending, their rows are kept in ``<name>.rows.csv`` until `close`.
+    An older file may lack the last columns, if they have defaults. Since Parquet files do not support appending, their
+    rows are kept in ``<name>.rows.csv`` until `close`.
 
     Parameters
     ----------
@@ -66,12 +67,8 @@ class ResultsFile(Generic[RowT]):
         self.rows += new
         if self._journal is None or not new:
             return
-        fresh = not self._journal.exists() or self._journal.stat().st_size == 0
-        with self._journal.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if fresh:
-                writer.writerow(self.kind._fields)
-            writer.writerows([_as_text(value) for value in row] for row in new)
+        started = self._journal.exists() and self._journal.stat().st_size > 0
+        _write_csv(self._journal, new, self.kind, append=started)
 
     def close(self) -> None:
         """Write the rows to the file if it is a Parquet file."""
@@ -112,10 +109,30 @@ def _read_csv(path: Path, kind: type[RowT]) -> list[RowT]:
     header = next(lines, None)
     if header is None:
         return []
-    if tuple(header) != kind._fields:
-        refuse("path", str(path), must_be="a results file with the columns of this experiment")
+    _check_columns(path, header, kind)
     hints = get_type_hints(kind)
-    return [kind(*(_from_text(hints[name], text) for name, text in zip(header, line, strict=True))) for line in lines]
+    rows = [kind(*(_from_text(hints[name], text) for name, text in zip(header, line, strict=True))) for line in lines]
+    if len(header) < len(kind._fields):  # an older file: write the new columns, so that rows can be appended
+        part = path.with_name(path.name + ".part")
+        _write_csv(part, rows, kind)
+        part.replace(path)
+    return rows
+
+
+def _check_columns(path: Path, header: Sequence[str], kind: type[NamedTuple]) -> None:
+    """Raise an error unless the file has all columns, except perhaps some of the last ones that have a default."""
+    missing = kind._fields[len(header) :]
+    if tuple(header) + missing != kind._fields or not set(missing) <= set(kind._field_defaults):
+        refuse("path", str(path), must_be="a results file with the columns of this experiment")
+
+
+def _write_csv(path: Path, rows: Iterable[NamedTuple], kind: type[NamedTuple], *, append: bool = False) -> None:
+    """Write rows with a header, or append rows to the file."""
+    with path.open("a" if append else "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not append:
+            writer.writerow(kind._fields)
+        writer.writerows([_as_text(value) for value in row] for row in rows)
 
 
 def _as_text(value: Any) -> str:
@@ -137,8 +154,7 @@ def _is_int(hint: Any) -> bool:
 def _read_parquet(path: Path, kind: type[RowT]) -> list[RowT]:
     parquet = import_extra("pyarrow.parquet", extra="parquet", needed_by=_PARQUET)
     columns = parquet.read_table(path).to_pydict()
-    if tuple(columns) != kind._fields:
-        refuse("path", str(path), must_be="a results file with the columns of this experiment")
+    _check_columns(path, list(columns), kind)
     return [kind(*values) for values in zip(*columns.values(), strict=True)]
 
 

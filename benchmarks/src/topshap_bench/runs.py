@@ -17,9 +17,13 @@ from topshap_bench.settings import Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from topshap.core.result import TopK
     from topshap.core.typing import Values
     from topshap_bench.settings import Setting
     from topshap_bench.sources import OpenedGame, Source
+
+LEVEL = 0.95
+"""The level of the intervals whose coverage is measured."""
 
 
 def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, list[Setting]]]:
@@ -67,6 +71,8 @@ class _Answer(NamedTuple):
     evaluations: int
     calls: int
     stopped: str
+    top: TopK | None = None
+    """The result of an algorithm of topshap."""
 
 
 def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
@@ -78,14 +84,14 @@ def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) ->
         while not race.done:  # faster than an oracle, since values are looked up in a table
             race.tell(game(race.ask()))
         top = race.result()
-        yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped)
+        yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped, top)
 
 
 def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
     options: dict[str, Any] = {}
     if setting.epsilon is not None:
-        unit = opened.range_of_shapley_values if setting.unit == "range" else 1.0
-        options = {"epsilon": setting.epsilon * unit, "delta": setting.delta, "guarantee": setting.guarantee}
+        epsilon = setting.epsilon * opened.in_unit(setting.unit)
+        options = {"epsilon": epsilon, "delta": setting.delta, "guarantee": setting.guarantee}
     if setting.guarantee == "exact":  # the range of the values in a table is known
         options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
     return Race(
@@ -121,14 +127,14 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
 
 def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
     exact = opened.exact
-    quality = [float("nan")] * 4
+    quality = (float("nan"),) * 4
     if answer.players is not None and answer.estimates is not None:
-        quality = [
+        quality = (
             metrics.binary_precision(exact, answer.players),
             metrics.ratio_precision(exact, answer.players),
             metrics.inclusion_exclusion_error(exact, answer.players),
             metrics.mean_squared_error(exact, answer.estimates),
-        ]
+        )
     return Row(
         *setting,
         seed,
@@ -140,4 +146,16 @@ def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, secon
         answer.calls,
         seconds,
         *quality,
+        opened.range_of_v,
+        *_certainty(answer.top, exact),
     )
+
+
+def _certainty(top: TopK | None, exact: Values) -> tuple[float | None, float | None, int | None]:
+    """Return the confidence, the coverage of the intervals, and whether contributions may be rare."""
+    if top is None:
+        return None, None, None
+    low, high = top.interval(LEVEL).T
+    rounding = metrics.tie_tolerance(exact)
+    coverage = float(np.mean((low - rounding <= exact) & (exact <= high + rounding)))
+    return None if np.isnan(top.confidence) else top.confidence, coverage, int(top.rare_contributions)

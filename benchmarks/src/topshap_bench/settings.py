@@ -40,7 +40,8 @@ class Setting(NamedTuple):
     epsilon: float | None = None
     """The allowed error of a race that stops when it is confident, or None with a fixed budget."""
     unit: str = ""
-    """The unit of `epsilon`: ``"value"``, or ``"range"`` for a fraction of the range of the Shapley values."""
+    """The unit of `epsilon`: ``"value"``, ``"range"`` for a fraction of the range of the Shapley values, or
+    ``"range of v"`` for a fraction of the range of the values of all coalitions, if the game is a table."""
     delta: float | None = None
     guarantee: str = ""
     """The guarantee of the rule, see `topshap.RaceOptions`; empty with a fixed budget."""
@@ -115,6 +116,14 @@ class Row(NamedTuple):
     ratio_precision: float
     inclusion_exclusion_error: float
     mean_squared_error: float
+    range_of_v: float | None = None
+    """The range of the values of all coalitions; None if the game is not a table."""
+    confidence: float | None = None
+    """`topshap.TopK.confidence`; None if it is not known, and for external algorithms."""
+    coverage: float | None = None
+    """The fraction of players whose exact value is in `topshap.TopK.interval`; None for external algorithms."""
+    rare_contributions: int | None = None
+    """`topshap.TopK.rare_contributions` as 0 or 1; None for external algorithms."""
 
     @property
     def setting(self) -> Setting:
@@ -131,4 +140,5 @@ class Row(NamedTuple):
         """The `epsilon` of a race that stops when it is confident, in the unit of the values."""
         if self.epsilon is None:
             return float("nan")
-        return self.epsilon * (self.value_range if self.unit == "range" else 1.0)
+        units = {"range": self.value_range, "range of v": self.range_of_v}
+        return self.epsilon * (units.get(self.unit, 1.0) or 0.0)

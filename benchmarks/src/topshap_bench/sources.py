@@ -70,6 +70,18 @@ class OpenedGame(NamedTuple):
         """The largest exact value minus the smallest."""
         return float(np.ptp(self.exact))
 
+    @property
+    def range_of_v(self) -> float | None:
+        """The largest value of a coalition minus the smallest; None if the game is not a table."""
+        return float(np.ptp(self.game.values)) if isinstance(self.game, TableGame) else None
+
+    def in_unit(self, unit: str) -> float:
+        """Return a unit of `Setting.unit` as a value."""
+        size = {"value": 1.0, "range": self.range_of_shapley_values, "range of v": self.range_of_v}.get(unit)
+        if size is None:
+            refuse("unit", unit, must_be="'value', 'range', or 'range of v' for a table")
+        return size
+
 
 @lru_cache(maxsize=64)
 def _opened(source: Source) -> OpenedGame:

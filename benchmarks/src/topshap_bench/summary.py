@@ -1,4 +1,4 @@
-"""Summaries of rows: means with standard errors, ratios over games, failure rates, and text tables."""
+"""Summaries of rows: means with standard errors, ratios over games, shares of runs, and text tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest, norm, t
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from topshap_bench.settings import Row
 
 _RESAMPLES = 2000
+LEVEL = 0.001
+"""The level of the tests that mark lines of reports, low since a report has many lines."""
 
 
 class Mean(NamedTuple):
@@ -92,25 +94,78 @@ def geometric_mean(logarithms: Sequence[float]) -> Ratio:
     return Ratio(centre, float(low), float(high))
 
 
-class FailureRate(NamedTuple):
-    """The number of failures among a number of runs, printed with its 95% Clopper-Pearson interval."""
+class Share(NamedTuple):
+    """The number of runs with some property, such as failures, printed with its 95% Clopper-Pearson interval.
 
-    failures: int
+    Examples
+    --------
+    >>> print(Share(9, 20))
+    9 of 20 [0.2306, 0.6847]
+    >>> Share(9, 20).is_above(0.05), Share(2, 20).is_above(0.05), Share(9, 20).is_below(0.9)
+    (True, False, True)
+    """
+
+    events: int
     runs: int
 
     def __str__(self) -> str:
-        interval = binomtest(self.failures, self.runs).proportion_ci(0.95, method="exact")
-        return f"{self.failures} of {self.runs} [{interval.low:.4f}, {interval.high:.4f}]"
+        interval = binomtest(self.events, self.runs).proportion_ci(0.95, method="exact")
+        return f"{self.events} of {self.runs} [{interval.low:.4f}, {interval.high:.4f}]"
 
-    def is_above(self, delta: float, level: float = 0.001) -> bool:
-        """Return whether the rate is significantly above the allowed rate `delta`.
+    def p_value(self, rate: float) -> float:
+        """Return the probability of at least as many runs if they have the property at this rate."""
+        return float(binomtest(self.events, self.runs, rate, alternative="greater").pvalue)
 
-        Examples
-        --------
-        >>> FailureRate(9, 20).is_above(0.05), FailureRate(2, 20).is_above(0.05)
-        (True, False)
-        """
-        return bool(binomtest(self.failures, self.runs, delta, alternative="greater").pvalue <= level)
+    def is_above(self, rate: float, level: float = LEVEL) -> bool:
+        """Return whether the share is significantly above a rate."""
+        return self.p_value(rate) <= level
+
+    def is_below(self, rate: float, level: float = LEVEL) -> bool:
+        """Return whether the share is significantly below a rate."""
+        return bool(binomtest(self.events, self.runs, rate, alternative="less").pvalue <= level)
+
+
+class MeanShare(NamedTuple):
+    """The mean of one share per run, printed with a 95% interval.
+
+    The interval is that of Clopper and Pearson for the effective number of independent observations, as Korn and
+    Graubard (1998) define it: the number that has the variance of the mean, which is estimated from the runs.
+    """
+
+    mean: float
+    effective: float
+
+    def __str__(self) -> str:
+        low = 1.0 - _upper(1.0 - self.mean, self.effective, 0.025)
+        return f"{self.mean:.4f} [{low:.4f}, {_upper(self.mean, self.effective, 0.025):.4f}]"
+
+    def is_below(self, rate: float, level: float = LEVEL) -> bool:
+        """Return whether the mean is significantly below a rate."""
+        return _upper(self.mean, self.effective, level) < rate
+
+
+def mean_share(shares: Sequence[float]) -> MeanShare:
+    """Return the mean of one share per run, of at least one run; the observations of a run may depend on each other.
+
+    Examples
+    --------
+    >>> print(mean_share([1.0, 0.75, 1.0, 1.0, 0.5] * 20))
+    0.8500 [0.8051, 0.8880]
+    >>> mean_share([0.7] * 100).is_below(0.9), mean_share([0.7] * 10).is_below(0.9)
+    (True, False)
+    """
+    runs, mean = len(shares), float(np.mean(shares))
+    variance = float(np.var(shares, ddof=1)) / runs if runs > 1 else 0.0
+    if variance < 1e-12:  # all runs are equal
+        return MeanShare(mean, runs)
+    few_runs = (norm.ppf(0.975) / t.ppf(0.975, runs - 1)) ** 2
+    return MeanShare(mean, few_runs * mean * (1.0 - mean) / variance)
+
+
+def _upper(mean: float, effective: float, level: float) -> float:
+    """Return the upper Clopper-Pearson bound for the mean of an effective number of observations."""
+    count = mean * effective
+    return 1.0 if count >= effective else float(beta.ppf(1.0 - level, count + 1.0, effective - count))
 
 
 def as_text(header: Sequence[str], lines: Iterable[Sequence[Any]], *, left: int = 1) -> str:

@@ -59,8 +59,19 @@ def guarantee(
         list[str] | None, typer.Option(help="ALGORITHM:GUARANTEE, for example swap@k:exact; can be repeated.")
     ] = None,
     promised: Annotated[bool, typer.Option("--promised", help="Run only rules with a guarantee.")] = False,
+    delta: Annotated[
+        list[float] | None, typer.Option(help="An allowed failure rate: by default 0.01, 0.05, 0.1; can be repeated.")
+    ] = None,
+    budget: Annotated[
+        list[int] | None,
+        typer.Option(min=2, help="A fixed budget for the calibration: by default 100, 200, 400; can be repeated."),
+    ] = None,
+    games_per_kind: Annotated[
+        int | None, typer.Option(min=1, help="Games of each kind: by default 50, and 5 with --quick.")
+    ] = None,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each of 50 games: by default 20; 2 of 5 with --quick.")
+        int | None,
+        typer.Option(min=1, help="Runs of each game by the fastest rules: by default 20, and 2 with --quick."),
     ] = None,
     out: Out = OUT,
     jobs: Jobs = -1,
@@ -69,18 +80,21 @@ def guarantee(
 ) -> None:
     """Count how often confident results are wrong, on real and adversarial games.
 
-    The exit code is 1 if a rule with a guarantee fails significantly more often than allowed.
+    Real games are left out if --kind is given without --games. The report also shows how often results after a fixed
+    budget are right, compared with their confidence, and the coverage of their intervals. The exit code is 1 if a rule
+    with a guarantee fails significantly more often than allowed.
 
-    For example: topshap-bench guarantee --quick --promised --out results
+    For example: topshap-bench guarantee --kind voting --kind step --promised --out results
     """
     from topshap_bench import guarantee as module
 
-    options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "runs": 2} if quick else {"runs": 20}
+    options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "budgets": (100,), "runs": 2} if quick else {}
     rules: Sequence[tuple[str, str]] | None = module.PROMISED if promised else None
     if rule:
         rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
-    options |= given(kinds=kind, rules=rules, runs=runs)
-    done = module.guarantee(_sources(games, out, jobs, quick=quick), out, **options, **_how(jobs, seed))
+    options |= given(kinds=kind, rules=rules, games=games_per_kind, deltas=delta, budgets=budget, runs=runs)
+    sources = [] if kind and games is None else _sources(games, out, jobs, quick=quick)
+    done = module.guarantee(sources, out, **options, **_how(jobs, seed))
     say_where(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
     if not done.kept:
         raise typer.Exit(1)
