@@ -127,11 +127,16 @@ def test_a_confident_result_is_not_warned_about():
 
 
 def test_the_guarantee_holds_in_games_of_rare_patterns():
-    """At most 5% of the runs may be wrong; 9 or more of 60 are with probability 0.3% if 5% are."""
+    """At most 5% of the runs may be wrong: 7 or more of 40 are with probability 0.3% if 5% are.
+
+    In these two games the first pairs often contain none of the patterns.
+    """
     wrong = 0
-    for number in range(60):
+    for number in (105, 106):
         game = game_of_rare_patterns(number)
-        epsilon = 0.02 * float(np.ptp(game.values))
-        top = topshap.identify(game, k=5, epsilon=epsilon, algorithm="odd-gp@k", random_state=number)
-        wrong += inclusion_exclusion_error(game.shapley_values(), top.players) > epsilon * (1.0 + 1e-9)
-    assert wrong < 9
+        exact, epsilon = game.shapley_values(), 0.02 * float(np.ptp(game.values))
+        options = {"k": 5, "epsilon": epsilon, "delta": 0.05, "algorithm": "odd-gp@k"}
+        for seed in range(20):
+            players = topshap.identify(game, random_state=seed, **options).players
+            wrong += inclusion_exclusion_error(exact, players) > epsilon * (1.0 + 1e-9)
+    assert wrong < 7
