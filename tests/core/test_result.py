@@ -282,7 +282,10 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"guarantee": "asymptotic"}, ["With probability at least 95%", "asymptotically", "for repeated looks"]),
+        (
+            {"guarantee": "asymptotic"},
+            ["With probability at least 95%", "not evaluated are like those that were", "for repeated looks"],
+        ),
         ({"guarantee": "credible"}, ["With posterior probability at least 95%", "Not a guarantee", "normal"]),
         ({"guarantee": "published"}, ["The published rule was met", "Not a guarantee at level delta"]),
         ({"guarantee": "exact", "value_range": (0.0, 1.0)}, ["With probability at least 95%", "values in [0, 1]"]),

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,15 +83,22 @@ def test_a_damaged_value_of_a_read_only_store_is_left_out(disk):
     assert calls == []
 
 
+@pytest.fixture
+def open_folder():
+    """A folder that other users can read, unlike `tmp_path`."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+        Path(folder).chmod(0o755)
+
+
 @pytest.mark.parametrize("protected", ["file", "folder"])
-def test_a_store_without_write_permission_is_read(tmp_path, protected):
+def test_a_store_without_write_permission_is_read(open_folder, protected):
     """The child of a fork gives up the rights of root, which would ignore permissions."""
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o755)
-    path = tmp_path / "run.db"
+    path = open_folder / "run.db"
     run(path)
     path.chmod(0o444 if protected == "file" else 0o666)
-    tmp_path.chmod(0o777 if protected == "file" else 0o555)
+    open_folder.chmod(0o777 if protected == "file" else 0o555)
     child = os.fork()
     if child == 0:
         try:
@@ -105,5 +114,4 @@ def test_a_store_without_write_permission_is_read(tmp_path, protected):
             os._exit(1)
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    tmp_path.chmod(0o755)
     assert status == 0

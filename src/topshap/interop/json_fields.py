@@ -258,13 +258,13 @@ RESULT: dict[str, Field] = {
     "empty": _NUMBER,
     "grand": _NUMBER,
     "deterministic": Field("true or false", _instance_of(bool)),
-    "rare_contributions": Field("true or false", _instance_of(bool)),
     "guarantee": replace(_one_of(GUARANTEES), or_null=True),
     "value_range": Field("a list of two finite numbers, the lower one first", _low_and_high, or_null=True),
     "rule": Field(_STRING.must_be, _STRING.read, or_null=True),
     "history": Field("an object", _history, or_null=True),
     "random_state": _COUNT_OR_NULL,
     "rank_by": _one_of(RANK_BY),
+    "rare_contributions": Field("true or false", _instance_of(bool)),
 }
 """The fields of `TopK`."""
 HISTORY: dict[str, Field] = {

@@ -30,9 +30,9 @@ HEAVY_TAILS = 0.3
 
 Above 0.4, half of the games that are products of their players' factors would be among them.
 """
-MATTERS = 0.01
+MATTERS = 0.005
 """Jumps matter if they add this fraction of the range of the Shapley values to a standard error."""
-ALMOST_EXACT = 1e-3
+ALMOST_EXACT = 1e-6
 """A fit is almost exact below this root mean square of the residuals, on the scale on which g has 1."""
 FEW_IF_HEAVY, FEW_IF_EXACT = 150, 200
 """Fewer pairs may miss jumps whatever the other residuals are, if these have heavy tails or are almost zero.
