@@ -284,7 +284,7 @@ CONFIDENT = {"stopped": "confident", "epsilon": 0.1, "delta": 0.05, "budget": No
     [
         (
             {"guarantee": "asymptotic"},
-            ["With probability at least 95%", "not evaluated are like those that were", "for repeated looks"],
+            ["With probability at least 95%", "are like those that were", "for repeated looks"],
         ),
         ({"guarantee": "credible"}, ["With posterior probability at least 95%", "Not a guarantee", "normal"]),
         ({"guarantee": "published"}, ["The published rule was met", "Not a guarantee at level delta"]),
