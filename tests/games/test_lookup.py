@@ -100,3 +100,34 @@ def test_names_that_do_not_match_the_players_are_refused(names):
 def test_invalid_coalitions_are_refused(coalitions):
     with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 4\)"):
         TableGame(VALUES)(coalitions)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (8, 99),  # the compression method: NotImplementedError
+        (6, 0b1000001),  # flags for encryption: NotImplementedError or RuntimeError
+        (42, 255),  # the position of the entry: OSError or BadZipFile
+    ],
+)
+def test_an_archive_with_a_damaged_directory_is_refused(tmp_path, place, value):
+    TableGame(VALUES).save(tmp_path / "game.npz")
+    data = bytearray((tmp_path / "game.npz").read_bytes())
+    start = data.index(b"PK\x01\x02")
+    data[start + place + 2 * (place < 42)] = value
+    (tmp_path / "game.npz").write_bytes(data)
+    with pytest.raises(ParameterError, match="cannot be read"):
+        TableGame.load(tmp_path / "game.npz")
+
+
+def test_an_archive_whose_directory_lies_outside_the_file_is_refused(tmp_path):
+    TableGame(VALUES).save(tmp_path / "game.npz")
+    data = (tmp_path / "game.npz").read_bytes()
+    (tmp_path / "game.npz").write_bytes(data[60:])  # a negative position: OSError
+    with pytest.raises(ParameterError, match="cannot be read"):
+        TableGame.load(tmp_path / "game.npz")
+
+
+def test_a_missing_archive_is_an_error_of_the_file_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        TableGame.load(tmp_path / "missing.npz")
