@@ -21,7 +21,7 @@ def interrupts(rng: np.random.Generator, folder: Path) -> None:
     setup, log = Setup.draw(rng), Log(folder / "log")
     presses = int(rng.integers(1, 3))
     on_interrupt = str(rng.choice(["return", "raise"]))
-    arguments = {"setup": vars(setup), "on_interrupt": on_interrupt}
+    arguments: dict[str, Any] = {"setup": vars(setup), "on_interrupt": on_interrupt}
     with Child("chaos.interrupts:run_child", folder, **arguments) as child:
         child.wait_for_start()
         for _ in range(presses):

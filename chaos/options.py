@@ -139,7 +139,7 @@ def run_names(folder: Path, seed: int) -> None:
         made = ["".join(rng.choice(parts, size=int(rng.integers(1, 5)))) + str(i) for i in range(n)]
         sys.stderr.write(f"{made!r}\n")
         weights = rng.normal(size=n)
-        top = topshap.identify(lambda rows, w=weights: rows @ w, n, k=1, player_names=made, random_state=0)  # type: ignore[misc]
+        top = topshap.identify(lambda rows, w=weights: rows @ w, n, k=1, player_names=made, random_state=0)
         assert top.player_names == tuple(made)
         check_result(top, folder)
         page = folder / f"{number}.html"

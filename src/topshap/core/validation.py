@@ -205,7 +205,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def _number(value: Any) -> float:
-    """Return a real number as a float, and nan, which lies in no interval, for anything else or an int beyond floats."""
+    """Return a real number as a float, and nan, which lies in no interval, for anything else or a huge int."""
     try:
         return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
     except OverflowError:
