@@ -64,6 +64,7 @@ def _with_strange_fields(content: Any, rng: np.random.Generator) -> bytes:
 def load_all(folder: Path) -> None:
     """Load and show all results of the folder in a child process."""
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", UserWarning)
     for path in sorted(folder.glob("[0-9]*.json")):
         sys.stderr.write(f"{path.read_bytes()[:200]!r}\n")
         try:
@@ -145,6 +146,7 @@ def _strange_archive(rng: np.random.Generator) -> bytes:
 def load_archives(folder: Path, values: list[float]) -> None:
     """Load all archives of the folder in a child process."""
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", UserWarning)
     for path in sorted(folder.glob("*-*.npz")):
         sys.stderr.write(f"{path.name}\n")
         try:

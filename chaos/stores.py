@@ -15,7 +15,7 @@ from chaos.children import GIBIBYTE, run
 from chaos.commands import check_command
 from chaos.games import N_PLAYERS, NAME, check_store, summary, values_of
 from chaos.mutations import mutate
-from topshap import StoreError, StoreWarning
+from topshap import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ def use_all(folder: Path, seed: int) -> None:
         sys.stderr.write(f"{path}\n")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", StoreWarning)
+            warnings.simplefilter("ignore", UserWarning)
             steps = ["read", "run", "check", "command", "repair", "run", "read"]
             for step in steps[int(rng.integers(len(steps) - 2)) :]:
                 try:

@@ -115,9 +115,8 @@ class PerCoalition:
     def _number(self, value: Any, coalition: Coalition) -> float:
         # A model that predicts a single row returns an array of one number.
         scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-        masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(
-            value
-        )  # the number behind a mask is arbitrary
+        # The number behind a mask is arbitrary.
+        masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
         with suppress(TypeError, ValueError):
             if not masked and not isinstance(scalar, str | bytes | np.ndarray):
                 return float(scalar)
