@@ -147,7 +147,7 @@ class Hostile:
 class HostileLater(Hostile):
     """The same as a coroutine."""
 
-    async def __call__(self, coalition: Coalition) -> Any:  # type: ignore[override]
+    async def __call__(self, coalition: Coalition) -> Any:
         """Return the value of a coalition, or attack."""
         if self.kind == "hangs" and self.is_attacked(coalition):
             await asyncio.sleep(60.0)
