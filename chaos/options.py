@@ -21,7 +21,7 @@ MOST = 400
 """The largest budget."""
 INVALID: list[Any] = [
     -1, 0, 1.5, "x", b"x", float("nan"), float("inf"), 10**30, True, [], {}, (), (1, 0), np.array([1, 2]), object(),
-    np.float64("nan"), "\x1b[2J", -(10**400), (float("nan"), 1.0), lambda: None, 2j,
+    np.float64("nan"), "\x1b[2J", -(10**400), (float("nan"), 1.0), lambda _: None, 2j,
 ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def _run(folder: Path, chosen: dict[str, Any], weights: Any, noise_rng: np.rando
         return exact + noise * noise_rng.normal(size=len(exact)) if noise else exact
 
     if noise:
-        chosen["budget"] = chosen.get("budget") or MOST
+        chosen["budget"] = MOST if chosen.get("budget") is None else chosen["budget"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -92,16 +92,18 @@ def _draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
         "rank_by": ["value", "magnitude", "lowest"],
         "counting": ["distinct", "calls"],
         "player_names": [None, [f"player {i}" for i in range(n)], (hex(i) for i in range(n))],
-        "random_state": [0, 1, np.random.default_rng(5), None, np.int64(7)],
+        "random_state": [0, 1, np.random.default_rng(5), np.int64(7)],
     }
-    chosen: dict[str, Any] = {"k": int(rng.integers(1, n + 1))}
+    # Every race has a seed, so that a finding can be repeated.
+    chosen: dict[str, Any] = {"k": int(rng.integers(1, n + 1)), "random_state": int(rng.integers(1000))}
     for name, usual in valid.items():
         if rng.random() < 0.4:
             chosen[name] = usual[rng.integers(len(usual))]
     if rng.random() < 0.4:
         name = [*valid, "k"][rng.integers(len(valid) + 1)]
         chosen[name] = INVALID[rng.integers(len(INVALID))]
-    if chosen.get("counting") == "calls" and chosen.get("budget") is None:
+    counting = chosen.get("counting")
+    if isinstance(counting, str) and counting == "calls" and chosen.get("budget") is None:
         chosen["budget"] = MOST  # without a limit such a race may be long
     return chosen
 

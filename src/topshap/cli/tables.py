@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topshap.core.errors import ParameterError
+from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -158,8 +158,8 @@ def _read_parquet(path: Path) -> Any:
     import_extra("pyarrow", extra="parquet", needed_by="reading a .parquet file")
     try:
         return pandas.read_parquet(path).reset_index(drop=True)
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(str(error).split())}") from error
+    except Exception as error:  # pyarrow and pandas raise many kinds of errors for a damaged file
+        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(describe(error).split())}") from error
 
 
 def _read_csv(path: Path) -> Any:
