@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead coverage
+.PHONY: overhead coverage chaos
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -127,6 +127,11 @@ $(VENV)/.cluster: $(VENV)/.test
 cluster: $(VENV)/.cluster ## dask, ray and many killed runs, for some minutes
 	$(ONE_THREAD) $(BIN)/pytest -m cluster tests/evaluation benchmarks/tests tests/test_how_to.py -rA --show-capture=stdout
 
+MINUTES ?= 30
+SEED ?= 0
+chaos: $(VENV)/.test ## random attacks on stores, files, games and processes, for MINUTES=30
+	$(ONE_THREAD) nice -n 10 $(BIN)/python -m chaos --minutes $(MINUTES) --seed $(SEED)
+
 large: $(VENV)/.bench ## odd-gp against least squares on games of 500 and 1000 players
 	$(BENCH) large-games
 
@@ -152,4 +157,4 @@ selection: $(VENV)/.bench ## TopKSelector next to SelectKBest and RFE on real da
 	$(BENCH) selection
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site .coverage .coverage.* coverage.xml
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site .coverage .coverage.* coverage.xml chaos-failures.txt

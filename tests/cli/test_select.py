@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import KFold
@@ -88,6 +89,16 @@ def test_options_of_a_race_are_passed_on(folder, run):
     options = ["--algorithm", "cmcs", "--rank-by", "magnitude", "--seed", 3, "--json"]
     found = json.loads(run("select", "houses.csv", *arguments, *options).stdout)
     assert [found[name] for name in ("algorithm", "rank_by", "random_state")] == ["cmcs", "magnitude", 3]
+
+
+def test_damaged_metadata_of_a_parquet_file_are_an_error_of_one_line(folder, run, houses):
+    houses.to_parquet("houses.parquet")
+    table = pq.read_table("houses.parquet")
+    damaged = table.schema.metadata[b"pandas"].replace(b'"kind"', b'"mind"')
+    pq.write_table(table.replace_schema_metadata({b"pandas": damaged}), "houses.parquet")
+    refused = run("select", "houses.parquet", "--target", "price", "-k", 2)
+    assert isinstance(refused.exception, topshap.ParameterError)
+    assert str(refused.exception) == "Cannot read 'houses.parquet' as Parquet: KeyError: 'kind'"
 
 
 def test_the_error_of_a_failing_model_is_one_line(folder, run, monkeypatch):

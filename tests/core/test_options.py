@@ -44,7 +44,9 @@ def test_a_misspelt_option_is_refused_with_the_closest_one():
     [
         ("budget", 1),
         ("epsilon", -0.1),
+        ("epsilon", 10**400),
         ("delta", 0.0),
+        ("delta", -(10**400)),
         ("guarantee", "certain"),
         ("value_range", (1.0, 0.0)),
         ("stop", 3),

@@ -274,6 +274,22 @@ def test_the_error_names_the_coalition_by_its_players_and_counts_the_attempts():
     assert error.coalition.tolist() == [True, False, True]
 
 
+class UnreadableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no message")
+
+
+def test_an_error_whose_message_cannot_be_read_is_named_by_its_type():
+    def fails(coalitions):
+        raise UnreadableError
+
+    error = error_for(np.array([True, False]), UnreadableError(), CallPolicy(retries=0))
+    assert str(error) == "The coalition {0} could not be evaluated in 1 attempt: UnreadableError"
+    assert str(picklable_error(UnreadableError())) == "UnreadableError"
+    with pytest.raises(EvaluationError, match="UnreadableError"):
+        topshap.identify(fails, 3, k=1)
+
+
 def test_without_retries_the_error_counts_one_attempt():
     error = error_for(np.array([True]), ConnectionError("no answer"), CallPolicy(retries=0))
     assert "in 1 attempt: " in str(error)

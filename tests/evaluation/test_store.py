@@ -256,7 +256,7 @@ def test_a_hostile_description_of_the_game_is_refused(tmp_path, text):
     connection.execute("UPDATE about SET text = ? WHERE name = 'game'", (text,))
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="does not say which game"):
+    with pytest.raises(StoreError, match=r"run\.db' does not say which game"):
         Store(tmp_path / "run.db").open()
 
 

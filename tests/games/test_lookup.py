@@ -119,3 +119,25 @@ def test_names_that_do_not_match_the_players_are_refused(names):
 def test_invalid_coalitions_are_refused(coalitions):
     with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 4\)"):
         TableGame(VALUES)(coalitions)
+
+
+@pytest.mark.parametrize(
+    ("record", "place", "value"),
+    [
+        (b"PK\x01\x02", 10, 99),  # an unknown compression: NotImplementedError
+        (b"PK\x01\x02", 8, 0b1000001),  # an encrypted entry: NotImplementedError or RuntimeError
+        (b"PK\x05\x06", 16, 255),  # a directory behind the end of the file: OSError
+    ],
+)
+def test_an_archive_with_a_damaged_directory_is_refused(tmp_path, record, place, value):
+    TableGame(VALUES).save(tmp_path / "game.npz")
+    data = bytearray((tmp_path / "game.npz").read_bytes())
+    data[data.index(record) + place] = value
+    (tmp_path / "game.npz").write_bytes(data)
+    with pytest.raises(ParameterError, match="cannot be read"):
+        TableGame.load(tmp_path / "game.npz")
+
+
+def test_a_missing_archive_is_an_error_of_the_file_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        TableGame.load(tmp_path / "missing.npz")

@@ -89,3 +89,9 @@ def test_invalid_parameters_are_refused(name, arguments):
 def test_coalitions_of_another_number_of_players_are_refused():
     with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 2\). Got bool of shape \(3, 3\)"):
         per_coalition(size, 2)(ROWS)
+
+
+@pytest.mark.parametrize("value", [np.ma.masked, np.ma.array(3.0, mask=True), np.ma.array([3.0], mask=[True])])
+def test_a_masked_value_is_not_a_number(value):
+    with pytest.raises(GameError, match="must return one number"):
+        per_coalition(lambda _: value, 3)(ROWS)

@@ -165,3 +165,10 @@ def test_curves_show_names_literally(name, tmp_path):
     ax = topshap.show.curves([1, 2], {name: [[1.0, 2.0]]})
     ax.figure.savefig(tmp_path / "plot.png")
     assert_safe(ax.get_legend().get_texts()[0].get_text())
+
+
+def test_titles_and_games_of_reports_are_printable():
+    text = render(topshap.identify(GAME, k=2, random_state=0), title="a\x1b[2J", game="b\u202e\x07")
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text

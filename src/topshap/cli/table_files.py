@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from topshap.core.errors import ParameterError
+from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _read_parquet(path: Path, limits: TableLimits) -> Any:
         return pandas.read_parquet(path).reset_index(drop=True)
     except ParameterError:
         raise
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(str(error).split())}") from error
+    except Exception as error:  # pyarrow and pandas raise many kinds of errors for a damaged file
+        raise ParameterError(f"Cannot read {str(path)!r} as Parquet: {' '.join(describe(error).split())}") from error
 
 
 def _check_parquet(file: Any, path: Path, limits: TableLimits) -> None:

@@ -124,6 +124,20 @@ class StoreWarning(UserWarning):
     """A store was damaged and its intact values are used, or a run ended early because it could not be written."""
 
 
+def describe(error: BaseException) -> str:
+    """Return the type and the message of an exception, or only its type if it has no message that can be read.
+
+    Examples
+    --------
+    >>> describe(ConnectionError("no answer"))
+    'ConnectionError: no answer'
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - a user's exception may do anything
+        return type(error).__name__
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Issue a warning that points to the line outside topshap that led to it."""
     level = 1

@@ -205,8 +205,11 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def _number(value: Any) -> float:
-    """Return a real number as a float, and nan, which lies in no interval, for anything else."""
-    return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
+    """Return a real number as a float, and nan, which lies in no interval, for anything else or a huge int."""
+    try:
+        return float(value) if isinstance(value, Real) and not _is_bool(value) else math.nan
+    except OverflowError:
+        return math.nan
 
 
 def _is_bool(value: Any) -> bool:

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from topshap.core.coalitions import names_of
-from topshap.core.errors import EvaluationError, TopshapError
+from topshap.core.errors import EvaluationError, TopshapError, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,5 +142,5 @@ def error_for(coalition: Coalition, error: Exception, policy: CallPolicy) -> Exc
         return error
     attempts = f"{policy.retries + 1} attempts" if policy.retries and is_retryable(error) else "1 attempt"
     name = names_of(coalition, policy.player_names)
-    message = f"The coalition {name} could not be evaluated in {attempts}: {type(error).__name__}: {error}"
+    message = f"The coalition {name} could not be evaluated in {attempts}: {describe(error)}"
     return EvaluationError(message, coalition.copy())

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from topshap.core.errors import ParameterError
+from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
 from topshap.evaluation.bisection import evaluate
 from topshap.evaluation.results import BatchResult, Failure
@@ -82,6 +82,6 @@ def picklable_error(error: Exception) -> Exception:
             return error
     except Exception:  # noqa: BLE001, S110 - a user's exception may do anything; it is described below
         pass
-    described = RuntimeError(f"{type(error).__name__}: {error}")
+    described = RuntimeError(describe(error))
     described.add_note(f"In the worker:\n{where}")
     return described

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,16 +135,17 @@ class TableGame:
         TableGame(n_players=1, player_names=('Ann',))
         """
         must_be = "The 'path' parameter of TableGame.load must be an .npz archive with the array 'values'."
-        try:
-            # The file is opened here because numpy does not close a damaged archive.
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                found = list(archive)
-                _check_size(archive, str(path), check_int("max_bytes", max_bytes, low=1))
-                arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
-        except ParameterError:
-            raise
-        except (TypeError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
-            raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.") from error
+        # The file is opened here because numpy does not close a damaged archive.
+        with Path(path).open("rb") as file:
+            try:
+                with np.load(file, allow_pickle=False) as archive:
+                    found = list(archive)
+                    _check_size(archive, str(path), check_int("max_bytes", max_bytes, low=1))
+                    arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
+            except ParameterError:
+                raise
+            except Exception as error:  # zipfile and numpy raise many kinds of errors for a damaged archive
+                raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.") from error
         if "values" not in arrays:
             raise ParameterError(f"{must_be} Got {str(path)!r} instead, which contains {found}.")
         names = arrays.get("player_names")

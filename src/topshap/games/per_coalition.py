@@ -116,8 +116,10 @@ class PerCoalition:
     def _number(self, value: Any, coalition: Coalition) -> float:
         # A model that predicts a single row returns an array of one number.
         scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+        # The number behind a mask is arbitrary.
+        masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
         with suppress(Exception):  # a user's object may do anything
-            if not isinstance(scalar, str | bytes | np.ndarray):
+            if not masked and not isinstance(scalar, str | bytes | np.ndarray):
                 return float(scalar)
         name = names_of(coalition, self.player_names)
         raise GameError(

@@ -74,7 +74,10 @@ def identity_in(
         problem = str(error)
         connection.execute("PRAGMA writable_schema = ON")  # makes a truncated file readable
         texts = _damaged_identity(connection, path)
-    return Identity.from_json(texts[0][0] if texts else None), problem
+    try:
+        return Identity.from_json(texts[0][0] if texts else None), problem
+    except ValueError as error:
+        raise StoreError(f"The store {str(path)!r} does not say which game it belongs to.") from error
 
 
 def _damaged_identity(connection: sqlite3.Connection, path: Path) -> list[tuple[str]]:

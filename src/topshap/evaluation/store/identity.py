@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from topshap.core.errors import StoreError
 from topshap.core.fingerprints import split_fingerprint
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Identity:
 
     @classmethod
     def from_json(cls, text: Any) -> Self:
-        """Return the identity that `to_json` wrote; any other text is a `StoreError`.
+        """Return the identity that `to_json` wrote; any other text is a ValueError.
 
         Examples
         --------
@@ -71,8 +70,8 @@ class Identity:
             if valid:
                 return cls(**{**fields, "player_names": None if names is None else tuple(names)})
         except (TypeError, ValueError, KeyError, RecursionError, MemoryError) as error:
-            raise StoreError("The store does not say which game it belongs to.") from error
-        raise StoreError("The store does not say which game it belongs to.")
+            raise ValueError("not the identity of a game") from error
+        raise ValueError("not the identity of a game")
 
     def differences(self, other: Identity) -> list[str]:
         """Return descriptions of the differences between the game of a store, this one, and another game.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.core.printable import printable
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
 from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
@@ -48,12 +49,14 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     True
     """
     data = content(top, versions(), title=title, game=game)
-    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in facts(top, data["run"]))
+    terms = "".join(
+        f"<dt>{escape(term)}</dt><dd>{escape(printable(text))}</dd>" for term, text in facts(top, data["run"])
+    )
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
     style, script = styles() + _part("report.css") + pairwise_styles(), _part("report.js")
     page = Template(_part("report.html")).substitute(
         policy=_policy(style, script),
-        title=escape(title or question(top).capitalize()),
+        title=escape(printable(title or question(top).capitalize())),
         headline=escape(top.headline),
         board=html_leaderboard(top),
         board_note=escape(board_note(top)),
