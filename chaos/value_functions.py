@@ -140,7 +140,8 @@ class Hostile:
     def is_attacked(self, coalition: Coalition) -> bool:
         """Return whether a coalition is one of the few."""
         number = int.from_bytes(np.packbits(coalition).tobytes(), "little")
-        return 0 < coalition.sum() < N_PLAYERS and (number * 2654435761 + self.salt) % 97 < 5
+        proper = 0 < int(coalition.sum()) < N_PLAYERS
+        return proper and (number * 2654435761 + self.salt) % 97 < 5
 
 
 @dataclass

@@ -48,8 +48,7 @@ def product(x: Coalitions, rng: np.random.Generator) -> Values:
 
 def maximum(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return the largest weight of a player in the coalition."""
-    weights: Values = rng.exponential(size=x.shape[1])
-    return np.asarray((x * weights).max(axis=1), dtype=np.float64)
+    return np.asarray((x * rng.exponential(size=x.shape[1])).max(axis=1), dtype=np.float64)
 
 
 def synergy(x: Coalitions, rng: np.random.Generator) -> Values:
