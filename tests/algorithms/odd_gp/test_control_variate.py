@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import topshap
 from topshap.algorithms.odd_gp.control_variate import correct, largest_jump, residual_mean_squares
 from topshap.algorithms.odd_gp.designs import all_pairs
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
@@ -144,3 +145,17 @@ def test_the_largest_residual_counts_if_tails_are_heavy():
     assert largest_jump(residuals, np.zeros(2), 0.0) == 5.0
     normal = np.random.default_rng(0).normal(size=1000)
     assert largest_jump(normal, np.zeros(2), 0.0) == pytest.approx(3.0**0.5, rel=0.1)
+
+
+def test_variances_are_never_negative(tmp_path):
+    weights = np.array([1.0, 0.0, -1.0, 1.0, 0.0, -1.0])
+
+    def game(rows):
+        return rows @ weights + 0.2 * rows[:, 0] * rows[:, -1]
+
+    options = {"budget": 20, "epsilon": 0.1, "delta": 0.5, "algorithm": "odd-gp@k", "random_state": 0}
+    top = topshap.identify(game, 6, k=3, **options)
+    assert (np.diag(top.covariance) >= 0.0).all()
+    np.testing.assert_allclose(top.std_errors**2, np.diag(top.covariance))
+    top.save(tmp_path / "top.json")
+    assert topshap.load(tmp_path / "top.json").std_errors.tobytes() == top.std_errors.tobytes()

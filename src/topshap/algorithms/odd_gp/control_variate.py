@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import linalg
 
 from topshap.algorithms.odd_gp.bounds import BorderDifferences
 from topshap.algorithms.odd_gp.gp import inverse_of
@@ -91,12 +92,13 @@ class CorrectedEstimate:
     def covariance(self) -> Matrix:
         """Return the covariance of the estimates that follows from the variances, since the estimates' sum is known.
 
-        It is nan where nothing is known about a difference.
+        It is nan where nothing is known about a difference. Variances of differences that are estimated one by one may
+        fit no covariance; then the closest one is returned.
         """
         if np.isinf(self.variances).any():
             return np.full_like(self.variances, np.nan)
         rows = self.variances - self.variances.mean(axis=0)
-        return -0.5 * (rows - rows.mean(axis=1)[:, None])
+        return _with_variances(-0.5 * (rows - rows.mean(axis=1)[:, None]))
 
 
 def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values, epsilon: float) -> CorrectedEstimate:
@@ -184,6 +186,14 @@ def largest_jump(residual: Values, estimates: Values, epsilon: float) -> float:
     exact = len(residual) == 0 or float(np.median(np.abs(residual))) < EXACT * epsilon
     allowed = (JUMP_IF_EXACT if exact else JUMP_IN_EPSILON) * epsilon
     return max(_size_of_jumps(residual), ALLOWED_JUMP * contribution, difference, allowed)
+
+
+def _with_variances(matrix: Matrix) -> Matrix:
+    """Return a symmetric matrix; the closest positive semidefinite one if its diagonal has negative elements."""
+    if np.diag(matrix).min() >= 0.0:
+        return matrix
+    scales, directions = linalg.eigh(matrix)
+    return np.asarray((directions * np.maximum(scales, 0.0)) @ directions.T)
 
 
 def _size_of_jumps(residual: Values) -> float:
