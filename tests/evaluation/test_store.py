@@ -673,3 +673,18 @@ def test_many_processes_can_create_the_same_store_at_the_same_time(tmp_path):
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 8
     assert len(Store(tmp_path / "run.db")) == 3
+
+
+def test_the_error_about_a_damaged_store_has_no_control_characters(tmp_path):
+    path = tmp_path / "run.db"
+    store = Store(path, game="sum-v1")
+    topshap.identify(lambda rows: rows.sum(axis=1), 8, k=2, budget=20, random_state=0, store=store)
+    store.close()
+    content = bytearray(path.read_bytes())
+    start = content.index(b"CREATE TABLE ") + len(b"CREATE TABLE ")
+    content[start : start + 3] = b"\xff\n\x1b"
+    path.write_bytes(content)
+    with pytest.raises(StoreError) as raised:
+        Store(path, game="sum-v1").info()
+    assert str(raised.value).isprintable()
+    assert "run.db" in str(raised.value)

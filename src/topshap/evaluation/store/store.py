@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from topshap.core.errors import StoreError, StoreWarning
+from topshap.core.printable import printable
 from topshap.core.validation import front_door, refuse
 from topshap.evaluation.store import queries, repair, schema
 from topshap.evaluation.store.check import check_file
@@ -285,4 +286,4 @@ def _store_errors(path: Path, kind: type[StoreError] = StoreError) -> Iterator[N
         damaged = isinstance(error, sqlite3.Error) and is_damage(error)
         how = f" To recover its intact values, run: topshap store check --repair {path}" if damaged else ""
         what = "written" if kind is UnwrittenError else "used"
-        raise kind(f"The store {str(path)!r} cannot be {what}: {error}.{how}") from error
+        raise kind(f"The store {str(path)!r} cannot be {what}: {printable(str(error))}.{how}") from error
