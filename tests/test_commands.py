@@ -65,7 +65,13 @@ ONLY_NAMES = {
 
 SMALL = {
     race: {"budgets": (20, 40), "ks": (2,), "algorithms": ("cmcs", "shapiq:svarm")},
-    guarantee: {"kinds": (), "games": 1, "rules": (("odd-gp@k", "asymptotic"),), "deltas": (0.1,)},
+    guarantee: {
+        "kinds": ("voting",),
+        "games": 1,
+        "budgets": (40,),
+        "rules": (("odd-gp@k", "asymptotic"),),
+        "deltas": (0.1,),
+    },
     paper: {"budgets": (50, 100), "ks": (1, 2), "runs_of_table_1": 1},
     scaling: {"algorithms": ("cmcs",), "players": (10, 20), "budgets": (100, 200)},
     fixed_budget: {"half": "all", "budgets": (30,)},
