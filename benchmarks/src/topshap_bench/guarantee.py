@@ -113,7 +113,8 @@ def guarantee(
     rows = run(settings, folder / "guarantee.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text, kept = report(rows)
     (folder / "guarantee.txt").write_text(text + "\n", encoding="utf-8")
-    draw(panels([row for row in rows if row.budget is None]), folder / "guarantee.png", columns=2)
+    if drawn := panels([row for row in rows if row.budget is None]):
+        draw(drawn, folder / "guarantee.png", columns=2)
     return Verdict(rows, text, kept)
 
 
