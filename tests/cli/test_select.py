@@ -101,11 +101,18 @@ def test_damaged_metadata_of_a_parquet_file_are_an_error_of_one_line(folder, run
     assert str(refused.exception) == "Cannot read 'houses.parquet' as Parquet: KeyError: 'kind'"
 
 
+class FailingModel(DummyRegressor):
+    """A model whose error has two lines."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("Input X contains NaN.\nUse another model.")
+
+
 def test_the_error_of_a_failing_model_is_one_line(folder, run, monkeypatch):
-    monkeypatch.setattr("topshap.cli.select.make_model", lambda *_: DummyRegressor(strategy="quantile"))
+    monkeypatch.setattr("topshap.cli.select.make_model", lambda *_: FailingModel())
     refused = run("select", "houses.csv", "--target", "price", "-k", 2)
     assert isinstance(refused.exception, topshap.EvaluationError)
-    assert "A model failed: " in str(refused.exception)
+    assert "A model failed: ValueError: Input X contains NaN. Use another model." in str(refused.exception)
     assert "\n" not in str(refused.exception)
 
 

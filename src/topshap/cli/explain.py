@@ -13,7 +13,7 @@ from topshap.cli.loading import load_object
 from topshap.cli.models import Model, make_model
 from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
 from topshap.cli.tables import Task, as_features, trainable, without
-from topshap.core.errors import ParameterError
+from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _unpickled(path: Path | None) -> Any:
     try:
         return joblib.load(path)
     except Exception as error:  # loading a pickle can raise anything
-        raise ParameterError(f"Cannot load {str(path)!r}: {type(error).__name__}: {error}") from error
+        raise ParameterError(f"Cannot load {str(path)!r}: {' '.join(describe(error).split())}") from error
 
 
 def _output(question: Question, output: str | None) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ from topshap.cli.arguments import RaceArguments, takes_race_arguments
 from topshap.cli.models import Model, make_model
 from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
 from topshap.cli.tables import Task, trainable
-from topshap.core.errors import EvaluationError, TopshapError
+from topshap.core.errors import EvaluationError, TopshapError, describe
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -98,4 +98,5 @@ def _fit(selector: Any, X: Any, y: Any) -> TopK:
         raise
     except Exception as error:
         notes = " ".join(getattr(error, "__notes__", ()))
-        raise EvaluationError(f"A model failed: {type(error).__name__}: {error} {notes}".rstrip()) from error
+        message = " ".join(f"{describe(error)} {notes}".split())  # on one line, like all errors of a command
+        raise EvaluationError(f"A model failed: {message}") from error
