@@ -127,7 +127,10 @@ def odd_gp(*, one_thread: bool) -> Iterator[str]:
 def _in_a_process(*arguments: str, **environment: str) -> str:
     """Run ``topshap-bench engine`` in a separate process and return its output."""
     command = [sys.executable, "-m", "topshap_bench", "engine", *arguments]
-    done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=os.environ | environment)  # noqa: S603
+    variables = os.environ | environment
+    done = subprocess.run(  # noqa: S603 - a command of this package
+        command, check=True, text=True, stdout=subprocess.PIPE, env=variables
+    )
     return done.stdout.rstrip()
 
 

@@ -28,7 +28,7 @@ class Enumeration(Algorithm[FittedStanding]):
 
     Up to 18 players, one round holds all coalitions, and small coalitions and their complements come first. If such a
     race ends before all are known, its estimates are least squares with the weights of the Shapley kernel, without
-    standard errors. With more players there are no estimates before the end.
+    standard errors. With more players, estimates are available only at the end.
 
     Examples
     --------

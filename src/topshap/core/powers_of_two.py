@@ -22,7 +22,7 @@ which variances are judged, are still normal numbers."""
 
 
 def largest_of(numbers: NDArray[Any]) -> float:
-    """Return the largest magnitude, without regard to nan; 0 if there are no numbers.
+    """Return the largest magnitude, ignoring nan; 0 if no number is left.
 
     Examples
     --------

@@ -227,7 +227,7 @@ class Race(RaceState):
             self._start()
         if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
             self._stop_as("exact")
-        elif self.n_players == 1:  # values vary, but there is no other player
+        elif self.n_players == 1:  # values vary, but the only player is the top
             self._stop_as("finished")
         elif missing > 0 and not fresh:
             may_resume = self._setup.algorithm.extendable

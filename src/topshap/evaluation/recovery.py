@@ -55,8 +55,8 @@ def gather(
 ) -> list[KillsWorker]:
     """Evaluate all batches, pass each result to `take` as it arrives, and return the coalitions that kill workers.
 
-    A coalition is returned only if its worker was lost while nothing else was evaluated. If workers are lost and there
-    is no such coalition, a `ClusterError` says why.
+    A coalition is returned only if its worker was lost while nothing else was evaluated. If workers are lost
+    without such a coalition, a `ClusterError` says why.
     """
     recovery = _Recovery(executor, job, take, list(batches))
     try:

@@ -139,7 +139,7 @@ class Session:
     def rows_per_look(self) -> int:
         """The number of coalitions to evaluate before the run looks at its limits again.
 
-        Where calls are small there is no limit, since the run may look after every call.
+        Small calls need no limit, since the run may look after each of them.
         """
         return self._fewest_rows if self.divides else sys.maxsize
 

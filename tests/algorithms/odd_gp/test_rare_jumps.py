@@ -18,12 +18,9 @@ ALL = from_ids(np.arange(2**N), N)
 SMALL = np.concatenate([[0.02, 0.015, 0.01], np.zeros(N - 3)])
 
 
-class Residuals:
-    """The part of a posterior that the covariance depends on: all pairs and their residuals."""
-
-    def __init__(self, x, residuals):
-        self.x = x
-        self.left_out = (np.arange(len(x)), residuals, np.ones(len(x)))
+def covariance_of(x, residuals):
+    """Return the covariance due to jumps, if these are the residuals of all pairs."""
+    return jump_covariance(x, np.arange(len(x)), residuals)
 
 
 @pytest.fixture
@@ -46,13 +43,13 @@ def game_of_rare_patterns(number):
 
 def test_normal_residuals_add_hardly_anything(pairs):
     residuals = np.random.default_rng(1).uniform(-1.0, 1.0, size=len(pairs))
-    assert not jump_covariance(Residuals(pairs, residuals)).any()
+    assert not covariance_of(pairs, residuals).any()
 
 
 def test_the_covariance_is_that_of_a_random_sample_of_the_jumps(pairs):
     residuals = np.full(len(pairs), 0.01)
     residuals[[3, 8]] = 1.0, -2.0
-    found = jump_covariance(Residuals(pairs, residuals))
+    found = covariance_of(pairs, residuals)
     sizes = (pairs > 0).sum(axis=1)
     sizes = np.minimum(sizes, N - sizes)
     expected = np.zeros((N, N))
@@ -70,7 +67,7 @@ def test_the_covariance_is_finite_with_a_thousand_players():
     x = np.where(np.random.default_rng(0).random((50, 1000)) < 0.5, 1.0, -1.0)
     residuals = np.full(50, 0.01)
     residuals[0] = 1.0
-    variances = np.diag(jump_covariance(Residuals(x, residuals)))
+    variances = np.diag(covariance_of(x, residuals))
     assert np.isfinite(variances).all()
     assert variances.max() > 0.0
 
@@ -79,7 +76,7 @@ def test_no_jump_is_missed_where_all_pairs_of_a_size_are_known():
     x = np.where(np.eye(N), 1.0, -1.0)
     assert (shares_of_sizes(x) == 1.0).all()
     residuals = np.concatenate([np.full(N - 1, 0.01), [1.0]])
-    assert not jump_covariance(Residuals(x, residuals)).any()
+    assert not covariance_of(x, residuals).any()
 
 
 @pytest.mark.parametrize(

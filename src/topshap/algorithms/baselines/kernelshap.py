@@ -24,7 +24,7 @@ class KernelSHAP(Algorithm[FittedStanding]):
     covers all their sets. The rest is spent on random coalitions of the other sizes, in complement pairs. The estimates
     minimise the kernel-weighted squared error of an additive game under the constraint that they add up to
     v(N) - v(empty). Their covariance is the sandwich estimate over the random draws, corrected for the degrees of
-    freedom; it is unknown while there are no more draws than coefficients, or if nothing was drawn at random.
+    freedom; it is unknown until there are more draws than coefficients, and if none is random.
 
     Overhead per evaluation: O(n**2 + n**3 / T) for T evaluations, for the normal equations and their solution.
 

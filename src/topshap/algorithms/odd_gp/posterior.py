@@ -9,6 +9,7 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
+from topshap.algorithms.odd_gp.rare_jumps import jump_covariance
 
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Players, Values
@@ -69,6 +70,11 @@ class OddPosterior(ConditionedGP[OddKernel]):
         m = len(self.x)
         rows = np.arange(1, m, max(1, -(-(m - 1) // MAX_LEFT_OUT)))
         return LeaveOneOut(rows, *self.leave_one_out(rows))
+
+    @cached_property
+    def jump_covariance(self) -> Matrix:
+        """The covariance of the Shapley values due to jumps in unobserved pairs."""
+        return jump_covariance(self.x, self.left_out.rows, self.left_out.residuals)
 
     @cached_property
     def functional(self) -> Matrix:

@@ -9,7 +9,7 @@ import numpy as np
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
-from topshap.algorithms.odd_gp.rare_jumps import jump_covariance, may_be_missed
+from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
 
@@ -81,7 +81,7 @@ class OddSurrogate:
         covariance = posterior.covariance * (max(1.0, misfit) * (1.0 + 2.0 * n / m))
         if not self._noise:
             covariance = covariance + (
-                self._unseen_jump_covariance() if is_perfect(residuals) else jump_covariance(posterior)
+                self._unseen_jump_covariance() if is_perfect(residuals) else posterior.jump_covariance
             )
         return self._corrected(values * scale, covariance * scale**2)
 
@@ -94,7 +94,7 @@ class OddSurrogate:
         return (
             not self._noise
             and unobserved
-            and may_be_missed(residuals, jump_covariance(posterior), posterior.shapley_values)
+            and may_be_missed(residuals, posterior.jump_covariance, posterior.shapley_values)
         )
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:

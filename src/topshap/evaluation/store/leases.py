@@ -7,7 +7,7 @@ releases the locks of a process that ends, even by ``kill -9``, so that the othe
 The first byte shows who is present. Every process holds a shared lock on it. A process that is alone may replace it by
 an exclusive lock, which leases all coalitions at once and keeps others from entering until it is released.
 
-There are no leases without `fcntl` (Windows), and where the file cannot be created or locked. Processes may then
+Leases need `fcntl`, which Windows lacks, and a file that can be created and locked. Without them, processes may
 evaluate the same coalition at the same time; the first value is kept.
 """
 
