@@ -6,6 +6,8 @@ import logging
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from topshap.core.errors import RaceError, RareContributionsWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
@@ -63,9 +65,10 @@ def identify(
     Parameters
     ----------
     game
-        Any callable from a bool array of shape (m, n), one coalition per row, to m numbers. If its values vary from
-        call to call, it needs an attribute ``deterministic`` that is False; every access is then a new evaluation.
-        Wrap it in a `topshap.Oracle` to set retries, timeouts and batch sizes.
+        Any callable from a bool array of shape (m, n), one coalition per row, to m numbers, or to an array of shape
+        (m, R) for R outputs of each coalition, such as the classes of a classifier. If its values vary from call to
+        call, it needs an attribute ``deterministic`` that is False; every access is then a new evaluation. Wrap it in
+        a `topshap.Oracle` to set retries, timeouts and batch sizes.
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
@@ -98,7 +101,8 @@ def identify(
     Returns
     -------
     TopK
-        The players found, all estimates, their uncertainty and their cost.
+        The players found, all estimates, their uncertainty and their cost. For a game with several outputs it is a
+        `TopKs`, a sequence with one `TopK` per output.
 
     Examples
     --------
@@ -171,7 +175,7 @@ async def aidentify(
     Returns
     -------
     TopK
-        The players found, all estimates, their uncertainty and their cost.
+        The players found, all estimates, their uncertainty and their cost; a `TopKs` for a game with several outputs.
 
     Examples
     --------
@@ -218,7 +222,7 @@ async def aidentify(
 
 def _with_warning(top: TopK) -> TopK:
     """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
-    if top.rare_contributions:
+    if np.any(top.rare_contributions):  # one per output, if there are several
         warn_caller(RARE_CONTRIBUTIONS, RareContributionsWarning)
     return top
 
@@ -232,7 +236,8 @@ def _race_for(
     n = resolve_n_players(oracle, n_players)
     if options.get("player_names") is None:
         options["player_names"] = oracle.player_names
-    return Race(n, k, deterministic=oracle.deterministic, **options)
+    outputs: dict[str, Any] = {"n_outputs": oracle.n_outputs, "output_names": oracle.output_names}
+    return Race(n, k, deterministic=oracle.deterministic, **outputs, **options)
 
 
 def as_oracle(

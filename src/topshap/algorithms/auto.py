@@ -20,6 +20,14 @@ For a fixed confidence
 9. ``guarantee="published"``: `cmcs@k`.
 10. If no guarantee is given, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
+For several outputs
+-------------------
+11. If the budget covers all coalitions, they are enumerated.
+12. With a budget, `kernelshap` up to `ODD_GP_PLAYERS` players: of the algorithms whose coalitions do not depend on
+    values it has the lowest error.
+13. Otherwise, and with ``guarantee="credible"``, the default, or ``"published"``, `cmcs`. ``"exact"`` enumerates, and
+    ``"asymptotic"`` is an error.
+
 Measurements
 ------------
 ``topshap-bench fixed-budget --runs 20`` (2): 33 complete games, half of those available, with budgets from 50 to 2000
@@ -44,6 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topshap.algorithms.baselines.kernelshap import KernelSHAP
 from topshap.algorithms.cmcs import CMCS
 from topshap.algorithms.cmcs_at_k import CMCSAtK
 from topshap.algorithms.enumeration import Enumeration
@@ -119,6 +128,33 @@ def choose(
         )
         refuse("guarantee", guarantee, must_be=must_be)
     return SwapAtK()
+
+
+def choose_for_outputs(
+    *,
+    n_players: int,
+    budget: int | None,
+    guarantee: Guarantee | None,
+    rank_by: RankBy = "value",  # noqa: ARG001 - the same parameters as `choose`
+    deterministic: bool = True,  # noqa: ARG001 - the same parameters as `choose`
+    bounded: bool = False,  # noqa: ARG001 - the same parameters as `choose`
+) -> Algorithm[Any]:
+    """Return the algorithm that ``algorithm="auto"`` runs on a game with several outputs; see `choose`.
+
+    Examples
+    --------
+    >>> choose_for_outputs(n_players=14, budget=500, guarantee=None).name
+    'kernelshap'
+    >>> choose_for_outputs(n_players=14, budget=None, guarantee="credible").name
+    'cmcs'
+    """
+    if guarantee == "asymptotic":
+        refuse("guarantee", guarantee, must_be="'credible', 'exact' or 'published' for a game with several outputs")
+    if guarantee == "exact":
+        return Enumeration()
+    if guarantee is None and budget is not None and n_players <= ODD_GP_PLAYERS:
+        return KernelSHAP()
+    return CMCS()
 
 
 def auto_guarantee(n_players: int) -> Guarantee:

@@ -13,6 +13,7 @@ from topshap.core.mean_standing import MeanStanding
 from topshap.core.stopping import OverlappingIntervals
 
 if TYPE_CHECKING:
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.stopping import Guarantee, StoppingRule
     from topshap.core.typing import Coalition, Coalitions, Players, Values
 
@@ -39,6 +40,7 @@ class CMCS(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "cmcs"
+    outputs: ClassVar[HowOutputs] = "each"
     extendable: ClassVar[bool] = True
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
 

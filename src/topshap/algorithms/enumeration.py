@@ -16,6 +16,7 @@ from topshap.statistics.least_squares import efficient_least_squares
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Coalitions, Values
 
@@ -40,6 +41,7 @@ class Enumeration(Algorithm[FittedStanding]):
     """
 
     name: ClassVar[str] = "enumeration"
+    outputs: ClassVar[HowOutputs] = "each"
     guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
 
     def standing(self, problem: Problem) -> FittedStanding:

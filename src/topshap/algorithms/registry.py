@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topshap.algorithms.auto import auto_guarantee, choose
+from topshap.algorithms.auto import auto_guarantee, choose, choose_for_outputs
 from topshap.algorithms.baselines.ablations import Identical, Independent, SameLength
 from topshap.algorithms.baselines.approshapley import ApproShapley
 from topshap.algorithms.baselines.bus import BUS
@@ -75,7 +75,9 @@ def make(algorithm: Any) -> Algorithm[Any]:
     return ALGORITHMS[algorithm]()
 
 
-def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool) -> Algorithm[Any]:
+def pick_algorithm(
+    limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool, n_outputs: int | None = None
+) -> Algorithm[Any]:
     """Return the algorithm to run: the requested one, or the choice of ``"auto"``; refuse one that lacks an ability."""
     auto = isinstance(options.algorithm, str) and options.algorithm == "auto"
     asked_for = None if auto else make(options.algorithm)
@@ -84,14 +86,20 @@ def pick_algorithm(limits: Limits, n: int, options: CheckedOptions, *, determini
     if limits.confidence is not None and not _can_rank(("value",), options.rank_by):
         able = " or ".join(repr(order) for order in RANK_BY if _can_rank(("value",), order))
         refuse("rank_by", options.rank_by, must_be=f"{able} in a race that stops by itself when it is confident")
-    picked = asked_for or choose(
+    several = n_outputs is not None
+    default = "credible" if several else auto_guarantee(n)
+    picked = asked_for or (choose_for_outputs if several else choose)(
         n_players=n,
         budget=limits.budget,
-        guarantee=None if limits.confidence is None else limits.guarantee or auto_guarantee(n),
+        guarantee=None if limits.confidence is None else limits.guarantee or default,
         rank_by=options.rank_by,
         deterministic=deterministic,
         bounded=limits.value_range is not None,
     )
+    if several and picked.outputs == "one":
+        able = _names(lambda kind: kind.outputs != "one")
+        must_be = f"one for a game with several outputs: 'auto', {able}. This game has {n_outputs}"
+        refuse("algorithm", options.algorithm, must_be=must_be)
     if (needed := _missing_ability(picked, limits, n, options, deterministic=deterministic)) is not None:
         refuse("algorithm", options.algorithm, must_be=needed)
     if limits.budget is None and picked.needs_budget:
@@ -103,8 +111,11 @@ def _missing_ability(
     picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
 ) -> str | None:
     """Return the ability that the race needs and the algorithm lacks, None if it has all."""
-    if limits.confidence is not None and (lacking := _missing_guarantee(picked, limits.guarantee)) is not None:
-        return lacking
+    by_default = picked.outputs != "one" and isinstance(options.algorithm, str) and options.algorithm == "auto"
+    if limits.confidence is not None and not (by_default and limits.guarantee is None):
+        lacking = _missing_guarantee(picked, limits.guarantee)
+        if lacking is not None:
+            return lacking
     if not _can_rank(picked.ranks_by, options.rank_by):
         able = _names(lambda kind: _can_rank(kind.ranks_by, options.rank_by))
         return f"one that ranks by {options.rank_by}: 'auto', {able}"

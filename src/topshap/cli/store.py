@@ -35,6 +35,7 @@ def info(path: Path = typer.Argument(help="The file of the store.")) -> None:
         "players": game.n_players,
         "names": ", ".join(game.player_names) if game.player_names else "none",
         "values": "the same every time" if game.deterministic else "vary from call to call",
+        **({} if game.n_outputs is None else {"outputs": game.n_outputs}),
         "evaluations": about.evaluations,
         "coalitions": about.coalitions,
         "created": about.created,

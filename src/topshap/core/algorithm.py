@@ -10,12 +10,13 @@ the same values give the same run.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from topshap.core.mean_standing import PAIRS_UP_TO, MeanStanding
+from topshap.core.outputs_standing import FittedOutputsStanding
 from topshap.core.standing import FittedStanding, Standing
 from topshap.core.stopping import Credible
 from topshap.statistics.ranking import RANK_BY
@@ -44,6 +45,31 @@ Rounds: TypeAlias = "Iterator[Round]"
 StandingT = TypeVar("StandingT", bound=Standing)
 
 
+HowOutputs: TypeAlias = Literal["one", "each", "together"]
+"""How an algorithm treats a game with several outputs, see `Algorithm.outputs`."""
+OUTPUT_PAIRS = 2**23
+"""The largest number of pairs of players, over all outputs, whose differences are tracked by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What an algorithm knows about each output of a game with several: arrays of shape (R,), in its scale."""
+
+    empty: Values
+    """v(empty coalition)."""
+    grand: Values
+    """v(grand coalition)."""
+    epsilon: Values | None = None
+    """The allowed inclusion-exclusion error in a race that stops by itself."""
+    value_range: tuple[Values, Values] | None = None
+    """The lowest and the highest value that a coalition may have."""
+
+    @property
+    def gain(self) -> Values:
+        """The sum of all Shapley values, v(N) - v(empty)."""
+        return self.grand - self.empty
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """The input of an algorithm: the players, the two values known from the start, randomness and the budget."""
@@ -53,9 +79,9 @@ class Problem:
     rng: np.random.Generator
     tie_order: Players
     empty: float
-    """v(empty coalition)."""
+    """v(empty coalition); nan in a game with several outputs, whose values are in `outputs`."""
     grand: float
-    """v(grand coalition)."""
+    """v(grand coalition); nan in a game with several outputs."""
     ledger: Ledger = field(repr=False)
     """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; do not modify it."""
     rank_by: RankBy = "value"
@@ -70,6 +96,39 @@ class Problem:
     """The lowest and the highest value a coalition may have, None if not known; values are checked against it."""
     paid_before: int = 0
     """The part of the budget that was spent on values before the algorithm was started anew; it gets them for free."""
+    outputs: Outputs | None = None
+    """The values of each output, None in a game with one number per coalition."""
+    n_outputs: int = 1
+    """The number of outputs of the game; `of_output` keeps it."""
+
+    def of_output(self, output: int) -> Problem:
+        """Return the problem of one output by itself.
+
+        Examples
+        --------
+        >>> from topshap.core.ledger import Ledger
+        >>> outputs = Outputs(np.zeros(2), np.array([3.0, 5.0]))
+        >>> rng = np.random.default_rng(0)
+        >>> problem = Problem(4, 2, rng, np.arange(4), np.nan, np.nan, Ledger(4), outputs=outputs, n_outputs=2)
+        >>> problem.of_output(1).gain
+        5.0
+        """
+        outputs = self.outputs
+        if outputs is None:
+            raise IndexError("The game has one number per coalition, not several outputs.")
+        ranges = outputs.value_range
+        return replace(
+            self,
+            outputs=None,
+            empty=outputs.empty.item(output),
+            grand=outputs.grand.item(output),
+            epsilon=None if outputs.epsilon is None else outputs.epsilon.item(output),
+            value_range=None if ranges is None else (ranges[0].item(output), ranges[1].item(output)),
+        )
+
+    def each_output(self) -> Iterator[Problem]:
+        """Yield the problem of every output by itself."""
+        return map(self.of_output, range(self.n_outputs))
 
     @property
     def gain(self) -> float:
@@ -99,12 +158,20 @@ class Problem:
 
     def mean_standing(self, *, pairs: bool | None = None) -> MeanStanding:
         """Return the standing of an algorithm that averages samples; by default it tracks pairs up to 256 players."""
-        pairs = self.n <= PAIRS_UP_TO if pairs is None else pairs
+        if pairs is None:
+            pairs = self.n <= PAIRS_UP_TO and (self.n_outputs == 1 or self.n_outputs * self.n**2 <= OUTPUT_PAIRS)
         return MeanStanding(self.tie_order, self.gain, pairs=pairs, rank_by=self.rank_by)
 
     def fitted_standing(self) -> FittedStanding:
         """Return the standing of an algorithm that computes all estimates at once; it starts with equal shares."""
         return FittedStanding(self.tie_order, np.full(self.n, self.gain / self.n), rank_by=self.rank_by)
+
+    def fitted_outputs_standing(self) -> FittedOutputsStanding:
+        """Return the standing of an algorithm that computes the estimates of all outputs together."""
+        if self.outputs is None:
+            raise ValueError("The game has one number per coalition, not several outputs.")
+        shares = np.repeat(self.outputs.gain[:, None] / self.n, self.n, axis=1)
+        return FittedOutputsStanding(self.tie_order, shares, rank_by=self.rank_by)
 
 
 class Algorithm(ABC, Generic[StandingT]):
@@ -126,6 +193,11 @@ class Algorithm(ABC, Generic[StandingT]):
     """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
+    outputs: ClassVar[HowOutputs] = "one"
+    """How it treats a game with several outputs. ``"one"``: it refuses it. ``"each"``: its choice of coalitions does
+    not depend on values, and all that it learns is in its standing, so that the race plays every output with the same
+    coalitions. ``"together"``: `rounds` gets values of shape (m, R) and a `Problem` with `Problem.outputs`, and its
+    standing is an `OutputsStanding`."""
 
     @abstractmethod
     def standing(self, problem: Problem) -> StandingT:
@@ -139,7 +211,8 @@ class Algorithm(ABC, Generic[StandingT]):
         """Return the rule that ends a race with the problem's epsilon, delta and guarantee.
 
         It is called only in a race that stops by itself, with one of the algorithm's `guarantees`. Without a rule the
-        race ends when all coalitions are known.
+        race ends when all coalitions are known. In a game with several outputs it is called with the problem of each
+        output by itself, and the race ends when the rules of all outputs are met.
         """
         if problem.epsilon is None or problem.delta is None or problem.guarantee != "credible":
             return None

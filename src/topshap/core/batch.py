@@ -54,4 +54,4 @@ class Batch:
 
     def told(self) -> Values:
         """Return the values that have been told so far, which are those of the first rows."""
-        return np.concatenate([np.empty(0), *self._answers])
+        return np.concatenate(self._answers) if self._answers else self._ledger.no_values

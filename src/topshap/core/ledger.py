@@ -10,7 +10,7 @@ If the values of a game vary from call to call, every access is a new evaluation
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -74,7 +74,9 @@ class Ledger:
         self.calls = 0
         self.evaluations = 0
         """The number of evaluations; in a deterministic game the number of distinct coalitions."""
-        self._values: dict[bytes, float] = {}
+        self.shape: tuple[int, ...] = ()
+        """The shape of a coalition's value: () for a number, (R,) in a game with R outputs."""
+        self._values: dict[bytes, Any] = {}
         self._ends = frozenset(co.keys(np.array([[False] * n_players, [True] * n_players])))
 
     @property
@@ -147,22 +149,33 @@ class Ledger:
 
     def enter(self, bill: Bill, values: Values) -> Values:
         """Take the values of the unpaid rows and return those of all rows of the bill."""
+        if self.evaluations == 0:
+            self.shape = values.shape[1:]
         self.calls += bill.calls
         self.evaluations += len(bill.unpaid)
         if not self.deterministic:
             return values
         known = self._values
+        kept = list(values) if self.shape else values.tolist()
         if len(bill.unpaid) == len(bill.keys):
-            known.update(zip(bill.keys, values.tolist(), strict=True))
+            known.update(zip(bill.keys, kept, strict=True))
             return values
-        for row, value in zip(bill.unpaid, values.tolist(), strict=True):
+        for row, value in zip(bill.unpaid, kept, strict=True):
             known[bill.keys[row]] = value
-        return np.array([known[key] for key in bill.keys], dtype=np.float64)
+        return self._array([known[key] for key in bill.keys])
 
     def look_up(self, coalitions: Coalitions) -> Values:
         """Return the values of known coalitions; raise a KeyError if one is not known."""
         look_up = self._values
-        return np.array([look_up[key] for key in co.keys(coalitions)], dtype=np.float64)
+        return self._array([look_up[key] for key in co.keys(coalitions)])
+
+    @property
+    def no_values(self) -> Values:
+        """The values of no coalition."""
+        return np.empty((0, *self.shape))
+
+    def _array(self, values: list[Any]) -> Values:
+        return np.array(values, dtype=np.float64) if values else self.no_values
 
     def table(self) -> Values:
         """Return the values of all coalitions, ordered by coalition id; all of them have to be known."""

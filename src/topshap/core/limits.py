@@ -43,11 +43,11 @@ class Limits:
         """The guarantee to give, None without a confidence to reach or if the algorithm decides; see `settled`."""
         return None if self.confidence is None else self.confidence.guarantee
 
-    def settled(self, algorithm: Algorithm[Any]) -> Limits:
-        """Return the limits with the algorithm's default guarantee if none was given."""
+    def settled(self, algorithm: Algorithm[Any], default: Guarantee | None = None) -> Limits:
+        """Return the limits with this default guarantee, or with the algorithm's own, if none was given."""
         if self.confidence is None or self.confidence.guarantee is not None:
             return self
-        guarantee = default_guarantee(algorithm.guarantees)
+        guarantee = default or default_guarantee(algorithm.guarantees)
         if guarantee == "published":
             _warn_of_published_rule(algorithm.name)
         return replace(self, confidence=replace(self.confidence, guarantee=guarantee))

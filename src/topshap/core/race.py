@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from topshap.core.batch import Batch
+from topshap.core.covariances import SharedCovariance
 from topshap.core.errors import RaceError
+from topshap.core.lockstep import Lockstep, rule_for_every_output
 from topshap.core.options import refuse_unknown, takes_options
+from topshap.core.output_scales import OutputScales, ScaledOutputsStanding
+from topshap.core.outputs_standing import FittedOutputsStanding, OutputsStanding
 from topshap.core.race_state import NOT_STARTED, RaceState
 from topshap.core.result import TopK
+from topshap.core.results import TopKs
 from topshap.core.rounds import RoundReader
 from topshap.core.scale import Scale
 from topshap.core.scaled_standing import ScaledStanding
@@ -20,10 +26,10 @@ from topshap.core.setup import Setup
 from topshap.core.standing import FittedStanding
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_int, front_door
-from topshap.core.values import check_values, check_within
+from topshap.core.values import check_values, check_within, other_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Unpack
 
     from topshap.core.options import RaceOptions
@@ -47,6 +53,11 @@ class Race(RaceState):
         The number of players to find.
     deterministic
         Whether a coalition has the same value every time. If not, every access is a new evaluation.
+    n_outputs
+        The number of outputs, if the game has several: `tell` then takes arrays of shape (m, R), and the result is a
+        `TopKs`. By default the first values told decide.
+    output_names
+        One name per output.
     clock
         A function that returns the time in seconds, for `topshap.stopping.TimeLimit`.
     **options
@@ -69,14 +80,19 @@ class Race(RaceState):
         k: int,
         *,
         deterministic: bool = True,
+        n_outputs: int | None = None,
+        output_names: Iterable[str] | None = None,
         clock: Callable[[], float] = monotonic,
         **options: Unpack[RaceOptions],
     ) -> None:
         refuse_unknown(options, Race)
-        super().__init__(Setup.of(n_players, k, options, deterministic=deterministic), clock)
+        setup = Setup.of(
+            n_players, k, options, deterministic=deterministic, n_outputs=n_outputs, output_names=output_names
+        )
+        super().__init__(setup, clock)
         self._reader: RoundReader
         self._telling = False
-        self._scale = Scale(negates=self._setup.negates)
+        self._scale: Scale | OutputScales = Scale(negates=self._setup.negates)
         self._batch = Batch(np.array([[False] * self.n_players, [True] * self.n_players]), self._ledger)
 
     @property
@@ -93,7 +109,10 @@ class Race(RaceState):
         return self.pending.copy()
 
     def tell(self, values: Any) -> None:
-        """Take the values of the coalitions that `ask` returns, in the same order."""
+        """Take the values of the coalitions that `ask` returns, in the same order.
+
+        They are m numbers, or an array of shape (m, R) in a game with R outputs.
+        """
         checked = self._check(values, self._batch.pending)
         self._telling = True  # stays True after an exception, since the state is then inconsistent
         self._take(checked)
@@ -190,29 +209,49 @@ class Race(RaceState):
         self._answer_known()
 
     def result(self) -> TopK:
-        """Return the current top k; if the race is not over, `TopK.stopped` is ``"interrupted"``."""
+        """Return the current top k; if the race is not over, `TopK.stopped` is ``"interrupted"``.
+
+        In a game with several outputs it is a `TopKs`.
+        """
         standing = self.standing
-        return TopK(
-            players=standing.ranking(resolution=1e-12)[: self.k],
-            estimates=standing.estimates.copy(),
-            std_errors=standing.std_errors.copy(),
-            covariance=standing.covariance(),
-            evaluations=self.evaluations,
-            calls=self.calls,
-            budget=self.budget,
-            stopped=self.stopped or "interrupted",
-            guarantee=self._limits.guarantee if self.rule is None else self.rule.guarantee,
-            empty=self._ends[0],
-            grand=self._ends[1],
-            history=self._recorder.history(self.evaluations, standing),
-            rare_contributions=standing.rare_contributions and self.stopped not in ("exact", "confident"),
+        fields: dict[str, Any] = {
+            "estimates": standing.estimates.copy(),
+            "std_errors": standing.std_errors.copy(),
+            "evaluations": self.evaluations,
+            "calls": self.calls,
+            "budget": self.budget,
+            "stopped": self.stopped or "interrupted",
+            "guarantee": self._limits.guarantee if self.rule is None else self.rule.guarantee,
+            "history": self._recorder.history(self.evaluations, standing),
             **self._setup.result_fields(),
+        }
+        ranking = standing.ranking(resolution=1e-12)
+        may_be_rare = self.stopped not in ("exact", "confident")
+        if isinstance(standing, OutputsStanding):
+            several: Any = TopKs(
+                players=ranking[:, : self.k].copy(),
+                covariance=standing.covariances(),
+                empty=self._ends[0].copy(),
+                grand=self._ends[1].copy(),
+                output_names=self.output_names,
+                rare_contributions=standing.rare_outputs & may_be_rare,
+                **fields,
+            )
+            found: TopK = several  # documented, not typed: most games have one number per coalition
+            return found
+        return TopK(
+            players=ranking[: self.k],
+            covariance=standing.covariance(),
+            empty=self._ends.item(0),
+            grand=self._ends.item(1),
+            rare_contributions=standing.rare_contributions and may_be_rare,
+            **fields,
         )
 
     def _answer_known(self) -> None:
         """Answer batches from the ledger until something has to be evaluated or the race is over."""
         while self.stopped is None and len(self._batch.pending) == 0:
-            self._take(np.empty(0))
+            self._take(self._ledger.no_values)
 
     def _take(self, values: Values) -> None:
         """Give the algorithm the values that the budget covers, and request the next batch."""
@@ -220,8 +259,10 @@ class Race(RaceState):
         missing = len(self._batch.rows) - len(answer)
         first = self._standing is None
         if first:
-            self._ends: list[float] = answer.tolist()
+            self._ends: Values = answer
             self._random_state = self._setup.rng.bit_generator.state
+            if self._ledger.shape:
+                self._learn_outputs(*self._ledger.shape)
         fresh = self._fit_scale(answer) or first
         if fresh:
             self._start()
@@ -242,13 +283,23 @@ class Race(RaceState):
         """Return the values of these coalitions as an array, or raise an error if they are not valid."""
         if self.done:
             raise RaceError(f"This race is over ({self.stopped}): there is nothing left to tell.")
-        checked = check_values(values, coalitions, self.player_names)
+        checked = check_values(values, coalitions, self.player_names, self._setup.n_outputs)
+        if self._ledger.evaluations > 0 and checked.shape[1:] != self._ledger.shape:
+            raise other_outputs(self._ledger.shape, checked.shape[1:])
         if self._limits.value_range is not None:
             check_within(checked, self._limits.value_range, coalitions, self.player_names)
         return checked
 
+    def _learn_outputs(self, n_outputs: int) -> None:
+        """Prepare for a game with several outputs, whose number is known from its first values."""
+        self._setup = self._setup.for_outputs(n_outputs)
+        self._limits = self._setup.limits
+        self._scale = OutputScales(n_outputs, negates=self._setup.negates)
+
     def _fit_scale(self, values: Values) -> bool:
         """Choose the scale for these values; return whether the algorithm has to start anew because of it."""
+        if isinstance(self._scale, OutputScales):
+            return self._scale.fit(values)
         only_zeros = self._scale.largest == 0.0 and self._standing is not None
         if not self._scale.fit(values):
             return False
@@ -258,8 +309,12 @@ class Race(RaceState):
         return True
 
     @staticmethod
-    def _in_units_of_game(standing: Standing, scale: Scale) -> Standing:
-        return standing if scale.is_one else ScaledStanding(standing, scale)
+    def _in_units_of_game(standing: Standing, scale: Scale | OutputScales) -> Standing:
+        if scale.is_one:
+            return standing
+        if isinstance(scale, OutputScales) and isinstance(standing, OutputsStanding):
+            return ScaledOutputsStanding(standing, scale)
+        return ScaledStanding(standing, scale)  # type: ignore[arg-type]  # scale and standing are of the same kind
 
     def _go_on(self) -> None:
         """Request the next batch, or stop if the algorithm has ended or a limit is reached."""
@@ -282,18 +337,29 @@ class Race(RaceState):
         self._setup.rng.bit_generator.state = self._random_state
         if self.deterministic:
             self._ledger.calls = min(self._ledger.calls, len(self._ends))
-        problem = self._setup.problem(np.array(self._ends), self._ledger, self._scale)
-        self.rule = None if self._limits.confidence is None else algorithm.stopping_rule(problem)
-        self._working: Standing = algorithm.standing(problem)
+        problem = self._setup.problem(self._ends, self._ledger, self._scale)
+        rule_of = algorithm.stopping_rule if problem.outputs is None else partial(rule_for_every_output, algorithm)
+        self.rule = None if self._limits.confidence is None else rule_of(problem)
+        player: Any = algorithm if problem.outputs is None or algorithm.outputs == "together" else Lockstep(algorithm)
+        self._working: Standing = player.standing(problem)
         self._standing = self._in_units_of_game(self._working, self._scale)
-        rounds = algorithm.rounds(problem, self._working)
+        rounds = player.rounds(problem, self._working)
         self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
 
     def _stop_as(self, stopped: Stopped) -> None:
         if stopped == "exact":
-            scale = Scale(negates=False, exponent=self._scale.exponent)
-            exact = FittedStanding(self.standing.tie_order, np.empty(0), rank_by=self.rank_by)
-            table = scale.apply(self._ledger.table())
-            exact.set(shapley_from_table(table), np.zeros((self.n_players, self.n_players)))
-            self._standing = self._in_units_of_game(exact, scale)
+            scale = self._scale.without_sign()
+            values = shapley_from_table(scale.apply(self._ledger.table()))
+            self._standing = self._in_units_of_game(self._certain(values), scale)
         self.stopped = stopped
+
+    def _certain(self, values: Values) -> Standing:
+        """Return the standing of exact Shapley values."""
+        tie_order, zeros = self.standing.tie_order, np.zeros((self.n_players, self.n_players))
+        if values.ndim == 1:
+            exact = FittedStanding(tie_order, values, rank_by=self.rank_by)
+            exact.set(values, zeros)
+            return exact
+        outputs = FittedOutputsStanding(tie_order, values, rank_by=self.rank_by)
+        outputs.set(values, SharedCovariance(zeros, np.ones(len(values))))
+        return outputs

@@ -105,3 +105,13 @@ class RaceState:
     def value_range(self) -> tuple[float, float] | None:
         """The lowest and the highest value that a coalition may have, None without limits."""
         return self._limits.value_range
+
+    @property
+    def n_outputs(self) -> int | None:
+        """The number of outputs, None for one number per coalition; None as well if it is not known yet."""
+        return self._setup.n_outputs
+
+    @property
+    def output_names(self) -> tuple[str, ...] | None:
+        """One name per output, None if they have none."""
+        return self._setup.output_names

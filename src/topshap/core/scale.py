@@ -44,6 +44,10 @@ class Scale:
         """Whether the algorithm gets the values unchanged."""
         return self.exponent == 0 and not self.negates
 
+    def without_sign(self) -> Scale:
+        """Return the same power of two for an algorithm that does not run on the negated game."""
+        return Scale(negates=False, exponent=self.exponent)
+
     def fit(self, values: Values) -> bool:
         """Choose the scale for these values and all earlier ones; return whether it has changed."""
         largest = float(np.abs(values).max(initial=0.0))

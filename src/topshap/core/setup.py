@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from topshap.core.algorithm import Problem
+import numpy as np
+
+from topshap.core.algorithm import Outputs, Problem
 from topshap.core.bindings import bound
 from topshap.core.ledger import Ledger
 from topshap.core.limits import Limits, resolve_limits
 from topshap.core.options import CheckedOptions
+from topshap.core.output_scales import OutputScales
+from topshap.core.outputs import check_outputs
 from topshap.core.validation import check_int, check_names, check_rng
 from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterable
 
     from topshap.core.algorithm import Algorithm
     from topshap.core.ledger import Counting
@@ -41,6 +45,11 @@ class Setup:
     rng: np.random.Generator
     seed: int | None
     """The seed, if it was given as an int."""
+    options: CheckedOptions
+    """The options as they were given."""
+    n_outputs: int | None
+    """The number of outputs, None for one number per coalition, or if it is not known yet."""
+    output_names: tuple[str, ...] | None
 
     @cached_property
     def negates(self) -> bool:
@@ -49,12 +58,21 @@ class Setup:
         return not native and self.rank_by != "value" and order_of_negated(self.rank_by) == "value"
 
     @classmethod
-    def of(cls, n_players: Any, k: Any, options: RaceOptions, *, deterministic: bool) -> Setup:
+    def of(
+        cls,
+        n_players: Any,
+        k: Any,
+        options: RaceOptions,
+        *,
+        deterministic: bool,
+        n_outputs: int | None = None,
+        output_names: Iterable[str] | None = None,
+    ) -> Setup:
         """Check the options of a race and resolve them."""
         n = check_int("n_players", n_players, low=1)
         checked = CheckedOptions(**options)
-        limits = resolve_limits(n, checked, deterministic=deterministic)
-        algorithm: Algorithm[Any] = bound("pick_algorithm")(limits, n, checked, deterministic=deterministic)
+        n_outputs, output_names = check_outputs(n_outputs, output_names)
+        limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic)
         seed = checked.random_state
         return cls(
             n=n,
@@ -63,11 +81,21 @@ class Setup:
             deterministic=deterministic,
             counting=checked.counting,
             rank_by=checked.rank_by,
-            limits=limits.settled(algorithm),
+            limits=limits,
             algorithm=algorithm,
             rng=check_rng(seed),
             seed=int(seed) if isinstance(seed, Integral) else None,
+            options=checked,
+            n_outputs=n_outputs,
+            output_names=output_names,
         )
+
+    def for_outputs(self, n_outputs: int) -> Setup:
+        """Return the setup for a game that turns out to have this many outputs; refuse what is not possible with it."""
+        if self.n_outputs is not None:  # known from the start
+            return self
+        limits, algorithm = _resolve(self.n, self.options, n_outputs, deterministic=self.deterministic)
+        return replace(self, limits=limits, algorithm=algorithm, n_outputs=n_outputs)
 
     def ledger(self) -> Ledger:
         """Return an empty ledger."""
@@ -89,13 +117,17 @@ class Setup:
             "random_state": self.seed,
         }
 
-    def problem(self, ends: Values, ledger: Ledger, scale: Scale) -> Problem:
+    def problem(self, ends: Values, ledger: Ledger, scale: Scale | OutputScales) -> Problem:
         """Return the problem for the algorithm in its scale, given v(empty) and v(N)."""
-        confidence, value_range = self.limits.confidence, self.limits.value_range
-        if value_range is not None:
-            low, high = map(scale.apply_to_bound, value_range)
-            value_range = (-high, -low) if self.negates else (low, high)
-        empty, grand = scale.apply(ends).tolist()
+        confidence = self.limits.confidence
+        if isinstance(scale, OutputScales):
+            outputs = self._outputs(ends, scale)
+            empty = grand = np.nan
+            epsilon, value_range = None if confidence is None else confidence.epsilon, None
+        else:
+            outputs = None
+            empty, grand = scale.apply(ends).tolist()
+            epsilon, value_range = self._bounds(scale)
         return Problem(
             n=self.n,
             k=self.k,
@@ -105,9 +137,39 @@ class Setup:
             grand=grand,
             ledger=ledger,
             rank_by=order_of_negated(self.rank_by) if self.negates else self.rank_by,
-            epsilon=None if confidence is None else scale.apply_to_bound(confidence.epsilon),
+            epsilon=epsilon,
             delta=None if confidence is None else confidence.delta,
             guarantee=self.limits.guarantee or "asymptotic",
             value_range=value_range,
             paid_before=max(0, ledger.spent - len(ends)) if self.deterministic else 0,
+            outputs=outputs,
+            n_outputs=1 if outputs is None else len(outputs.empty),
         )
+
+    def _bounds(self, scale: Scale) -> tuple[float | None, tuple[float, float] | None]:
+        """Return the tolerance and the range of values in the units of the algorithm."""
+        confidence, value_range = self.limits.confidence, self.limits.value_range
+        if value_range is not None:
+            low, high = map(scale.apply_to_bound, value_range)
+            value_range = (-high, -low) if self.negates else (low, high)
+        return None if confidence is None else scale.apply_to_bound(confidence.epsilon), value_range
+
+    def _outputs(self, ends: Values, scales: OutputScales) -> Outputs:
+        """Return what the algorithm knows about each output, in its scale."""
+        empty, grand = scales.apply(ends)
+        bounds = [self._bounds(scales[output]) for output in range(len(empty))]
+        epsilon = None if self.limits.confidence is None else np.array([each for each, _ in bounds])
+        ranges = np.array([each for _, each in bounds if each is not None]).T
+        return Outputs(empty, grand, epsilon, (ranges[0], ranges[1]) if len(ranges) else None)
+
+
+def _resolve(
+    n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
+) -> tuple[Limits, Algorithm[Any]]:
+    """Return the limits of a race and its algorithm."""
+    limits = resolve_limits(n, checked, deterministic=deterministic)
+    algorithm: Algorithm[Any] = bound("pick_algorithm")(
+        limits, n, checked, deterministic=deterministic, n_outputs=n_outputs
+    )
+    several = n_outputs is not None and checked.algorithm == "auto"
+    return limits.settled(algorithm, default="credible" if several else None), algorithm

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.coalitions import from_ids
-from topshap.core.powers_of_two import largest_of, safe_exponent, times_power
+from topshap.core.powers_of_two import largest_of, safe_exponent
 from topshap.core.validation import check_reals, front_door, refuse
 from topshap.core.values import check_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from topshap.core.typing import Values
+    from topshap.core.typing import Matrix, Values
+
+NUMBERS_AT_A_TIME = 2**22
+"""The largest number of values of several outputs that are computed with at a time, to bound the memory."""
 
 
 @front_door
@@ -29,13 +32,14 @@ def shapley_from_table(values: ArrayLike) -> Values:
     Parameters
     ----------
     values
-        The complete table: entry b is the value of the coalition whose members are the set bits of b.
+        The complete table: entry b is the value of the coalition whose members are the set bits of b. For a game with
+        R outputs it has the shape (2**n, R).
 
     Returns
     -------
     Values
         One Shapley value per player. They add up to the value of the grand coalition minus that of the empty
-        one.
+        one. For a game with R outputs, the shape is (R, n).
 
     Raises
     ------
@@ -51,15 +55,27 @@ def shapley_from_table(values: ArrayLike) -> Values:
     >>> shapley_from_table([0.0, 1.0, 2.0, 5.0])
     array([2., 3.])
     """
-    table = check_table("values", values)
-    exponent = safe_exponent(largest_of(table))
-    table = times_power(table, exponent)
+    table = check_table("values", values, outputs=True)
+    if table.ndim == 2:
+        block = max(1, NUMBERS_AT_A_TIME // len(table))
+        starts = range(0, table.shape[1], block)
+        return np.concatenate([_shapley_of_outputs(table[:, start : start + block]) for start in starts])
+    return _shapley_of_outputs(table[:, None])[0]
+
+
+def _shapley_of_outputs(table: Matrix) -> Matrix:
+    """Return the Shapley values of some outputs, shape (R, n); they do not depend on the other outputs."""
+    rows = np.ascontiguousarray(table.T)
+    exponents = np.array([safe_exponent(largest_of(row)) for row in rows])[:, None]
+    if exponents.any():
+        rows = np.ldexp(rows, exponents)
     n = n_players_of(table)
     # With bit i taken out of every id, the coalitions without i are 0 .. 2**(n-1) - 1 for each player alike,
     # and the number of set bits is still their size: one array of weights serves all players.
     weights = _weight_of_size(n)[coalition_sizes(n - 1)]
     # Summed by numpy, not by BLAS, whose last digits depend on the number of threads.
-    return times_power(np.array([(weights * _marginals(table, i)).sum() for i in range(n)]), -exponent)
+    sums = np.stack([(weights * _marginals(rows, i)).sum(axis=1) for i in range(n)], axis=1)
+    return np.ldexp(sums, -exponents) if exponents.any() else sums
 
 
 def coalition_sizes(n: int) -> NDArray[np.uint8]:
@@ -87,8 +103,10 @@ def n_players_of(table: Values) -> int:
     return len(table).bit_length() - 1
 
 
-def check_table(name: str, values: ArrayLike) -> Values:
+def check_table(name: str, values: ArrayLike, *, outputs: bool = False) -> Values:
     """Return a complete table as a float64 array, or raise an error if it is not valid.
+
+    With `outputs`, it may have a column for each of several outputs.
 
     Examples
     --------
@@ -99,11 +117,15 @@ def check_table(name: str, values: ArrayLike) -> Values:
     numbers with n >= 1. Got an array of shape (3,) instead.
     """
     table = check_reals(name, values)
-    if table.ndim != 1 or len(table) < 2 or len(table).bit_count() != 1:
+    has_columns = outputs and table.ndim == 2 and table.shape[1] > 0
+    if not (table.ndim == 1 or has_columns) or len(table) < 2 or len(table).bit_count() != 1:
         must_be = "a one-dimensional array of 2**n numbers with n >= 1"
+        must_be += ", or an array of shape (2**n, R) for R outputs" if outputs else ""
         refuse(name, must_be=must_be, got=f"an array of shape {table.shape}")
-    wrong = np.flatnonzero(~np.isfinite(table))[:1]
-    check_values(table[wrong], from_ids(wrong, n_players_of(table)))  # raises an error that names the first invalid one
+    finite = np.isfinite(table)
+    wrong = np.flatnonzero(~(finite if table.ndim == 1 else finite.all(axis=1)))[:1]
+    declared = None if table.ndim == 1 else table.shape[1]
+    check_values(table[wrong], from_ids(wrong, n_players_of(table)), n_outputs=declared)  # names the first invalid one
     return table
 
 
@@ -112,8 +134,8 @@ def _weight_of_size(n: int) -> Values:
     return np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
 
 
-def _marginals(table: Values, player: int) -> Values:
-    """Return v(S with player) - v(S) for all S without the player, in the order of their ids."""
-    pairs = table.reshape(-1, 2, 2**player)
+def _marginals(rows: Matrix, player: int) -> Matrix:
+    """Return v(S with player) - v(S) for all S without the player, in the order of their ids, one row per output."""
+    pairs = rows.reshape(len(rows), -1, 2, 2**player)
     # Differences come before weights, so that a large common baseline cancels exactly.
-    return (pairs[:, 1] - pairs[:, 0]).ravel()
+    return (pairs[:, :, 1] - pairs[:, :, 0]).reshape(len(rows), -1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from topshap.core.errors import AnswerShapeError
 from topshap.core.validation import refuse
+from topshap.core.values import put_values
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import wait_before_retry
 from topshap.evaluation.pending_batch import PendingBatch, waits
@@ -52,7 +53,8 @@ async def check_repeats(session: Session, game: Game, coalitions: Coalitions, va
     repeated, again = coalitions[start:][rows], np.full(len(rows), np.nan)
 
     def take(places: Players, result: BatchResult) -> None:
-        again[places] = result.values
+        nonlocal again
+        again = put_values(again, places, result.values)
 
     await _evaluate(coroutine_of(game), repeated, np.arange(len(rows)), session.policy, take)
     session.repeats = False
@@ -138,7 +140,7 @@ async def _evaluate(call: AsyncCall, coalitions: Coalitions, rows: Players, poli
     except Exception as error:  # noqa: BLE001 - reported with the coalition to blame
         failed = error
     else:
-        take(rows, split_valid(answer, chosen, policy.player_names))
+        take(rows, split_valid(answer, chosen, policy.player_names, policy.n_outputs))
         return
     if len(rows) == 1 or isinstance(failed, AnswerShapeError):
         take(rows, BatchResult(np.full(len(rows), np.nan), [Failure(0, failed)]))

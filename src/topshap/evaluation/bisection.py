@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.errors import AnswerShapeError
+from topshap.core.values import put_values
 from topshap.evaluation.call import MAX_HANGS, with_retries, with_timeout
 from topshap.evaluation.results import BatchResult, Failure, split_valid
 
@@ -64,8 +65,8 @@ class _Evaluation:
             self.solve(start, middle)
             self.solve(middle, end)
             return
-        result = split_valid(answer, rows, self.policy.player_names)
-        self.values[start:end] = result.values
+        result = split_valid(answer, rows, self.policy.player_names, self.policy.n_outputs)
+        self.values = put_values(self.values, slice(start, end), result.values)
         self.failures += [Failure(start + row, error) for row, error in result.failures]
 
     def _call(self, rows: Coalitions, attempts: int, failed: Exception | None) -> Any:

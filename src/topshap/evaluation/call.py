@@ -61,12 +61,15 @@ class CallPolicy:
         The wait before the first retry in seconds. It doubles with every retry, and jitter adds up to 100%.
     player_names
         The players' names, for messages.
+    n_outputs
+        The number of outputs that the game declares, None if it declares none.
     """
 
     retries: int = 3
     timeout: float | None = None
     backoff: float = 0.2
     player_names: tuple[str, ...] | None = None
+    n_outputs: int | None = None
 
     def wait_after(self, attempt: int) -> float:
         """Return the wait after a failed attempt in seconds, without jitter; the first attempt is 1."""

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.coalitions import check_coalitions
+from topshap.core.outputs import check_outputs
 from topshap.core.validation import check_bool, check_int, check_names, check_positive, check_real, front_door, refuse
 from topshap.evaluation.call import CallPolicy
 from topshap.evaluation.session import Session
@@ -36,11 +37,12 @@ class Options:
     batch_size: int | None
     max_batch_bytes: int
     check_deterministic: bool
+    n_outputs: int | None = None
 
     @property
     def call_policy(self) -> CallPolicy:
         """The options that concern a single call."""
-        return CallPolicy(self.retries, self.timeout, self.backoff, self.player_names)
+        return CallPolicy(self.retries, self.timeout, self.backoff, self.player_names, self.n_outputs)
 
 
 @front_door
@@ -52,7 +54,8 @@ class Oracle:
     Parameters
     ----------
     game
-        Any callable from a bool array of shape (m, n) to m numbers.
+        Any callable from a bool array of shape (m, n) to m numbers, or to an array of shape (m, R) for R outputs. Its
+        attributes ``n_outputs`` and ``output_names``, if it has them, declare the outputs.
     n_players
         The number of players; by default the game's attribute ``n_players``.
     player_names
@@ -142,6 +145,7 @@ class Oracle:
             batch_size=None if batch_size is None else check_int("batch_size", batch_size, low=1),
             max_batch_bytes=check_int("max_batch_bytes", max_batch_bytes, low=1),
             check_deterministic=check_bool("check_deterministic", check_deterministic),
+            n_outputs=check_outputs(getattr(game, "n_outputs", None), getattr(game, "output_names", None))[0],
         )
         self._session: Session | None = None
 
@@ -154,6 +158,16 @@ class Oracle:
     def player_names(self) -> tuple[str, ...] | None:
         """One name per player, None if there are none."""
         return self.options.player_names
+
+    @property
+    def n_outputs(self) -> int | None:
+        """The number of outputs that the game declares, None if it declares none."""
+        return self.options.n_outputs
+
+    @property
+    def output_names(self) -> tuple[str, ...] | None:
+        """One name per output, None if there are none."""
+        return check_outputs(None, getattr(self.game, "output_names", None))[1]
 
     @property
     def deterministic(self) -> bool:
@@ -191,18 +205,24 @@ class Oracle:
         >>> oracle.with_options(n_jobs=2)
         Oracle(AdditiveGame(...), n_players=2, n_jobs=2, retries=5, ...)
         """
-        return Oracle(self.game, **(vars(self.options) | changes))
+        return Oracle(self.game, **(_own_options(self.options) | changes))
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in vars(self.options).items() if value is not None)
+        own = _own_options(self.options).items()
+        options = ", ".join(f"{name}={value!r}" for name, value in own if value is not None)
         return f"Oracle({self.game!r}, {options})"
 
     def __reduce__(self) -> tuple[Callable[..., Oracle], tuple[Any, ...]]:
-        return _rebuild, (self.game, dict(vars(self.options)))
+        return _rebuild, (self.game, _own_options(self.options))
 
     def _new_session(self, n_players: int, player_names: tuple[str, ...] | None) -> Session:
         names = check_names(player_names, n_players)
         return Session(self.game, replace(self.options, n_players=n_players, player_names=names), n_players)
+
+
+def _own_options(options: Options) -> dict[str, Any]:
+    """Return the options that `Oracle` takes; the number of outputs is an attribute of the game."""
+    return {name: value for name, value in vars(options).items() if name != "n_outputs"}
 
 
 def _given_or_attribute(given: Any, game: Game, name: str, default: Any = None) -> Any:

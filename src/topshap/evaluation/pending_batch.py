@@ -11,6 +11,7 @@ import numpy as np
 
 from topshap.core.coalitions import names_of
 from topshap.core.errors import AnswerShapeError, EvaluationError
+from topshap.core.values import is_missing, put_values
 from topshap.evaluation.batches import split_batch
 from topshap.evaluation.call import error_for
 from topshap.evaluation.executors import Job, choose_executor
@@ -54,7 +55,7 @@ class PendingBatch:
         self._store = session.store
         self._version = None if self._store is None else self._store.version()
         self._known = nothing_known(len(coalitions)) if self._store is None else self._store.look_up(coalitions)
-        self._stored = ~np.isnan(self._known.values)
+        self._stored = ~is_missing(self._known.values)
         self._returned = 0
         self._deferred: list[NDArray[np.intp]] = []
         self._one_call = self._leased_all = False
@@ -114,7 +115,7 @@ class PendingBatch:
         """
         if self._store is None:
             return rows
-        rows = rows[np.isnan(self._known.values[self._known.missing[rows]])]
+        rows = rows[is_missing(self._known.values[self._known.missing[rows]])]
         if len(rows) == 0:
             return rows
         if self._one_call and len(rows) > FEW and self._store.lease_all():
@@ -145,10 +146,10 @@ class PendingBatch:
         if self._store is None or self._store.version() == self._version or len(rows) == 0:
             return rows
         values = self._store.look_again(self.missing[rows], self._draws(rows))
-        known = ~np.isnan(values)
+        known = ~is_missing(values)
         if known.any():
             places = self._known.missing[rows[known]]
-            self._known.values[places] = values[known]
+            self._put(places, values[known])
             self._stored[places] = True
             if not self._leased_all:
                 self._release(rows[known])
@@ -161,9 +162,11 @@ class PendingBatch:
         An answer of the wrong shape is an error at once, since that of any other coalition would have it too.
         """
         places = self._known.missing[rows]
-        self._known.values[places] = result.values
+        if self._store is not None:
+            self._store.check_outputs(result.values)
+        self._put(places, result.values)
         self.failures += [Failure(int(rows[row]), error) for row, error in result.failures]
-        arrived = places[~np.isnan(result.values)]
+        arrived = places[~is_missing(result.values)]
         self._add_to_store(arrived)
         self._release(rows)
         self._report(len(arrived), fresh=True)
@@ -190,7 +193,7 @@ class PendingBatch:
         The last value of the batch is left for `values_or_raise`, unless the `whole` batch may be returned.
         """
         values = self._known.values[self._known.same_as]
-        unknown = np.flatnonzero(np.isnan(values))
+        unknown = np.flatnonzero(is_missing(values))
         end = int(unknown[0]) if len(unknown) else len(values) - (not whole)
         start, self._returned = self._returned, max(end, self._returned)
         return values[start:end]
@@ -204,8 +207,8 @@ class PendingBatch:
                 raise error
             raise raised from error
         values = self._known.values[self._known.same_as]
-        if np.isnan(values).any():
-            coalition = self.coalitions[int(np.flatnonzero(np.isnan(values))[0])]
+        if is_missing(values).any():
+            coalition = self.coalitions[int(np.flatnonzero(is_missing(values))[0])]
             name = names_of(coalition, self._session.options.player_names)
             raise EvaluationError(f"No value of the coalition {name} has come back.", coalition.copy())
         return values[self._returned :]
@@ -219,6 +222,10 @@ class PendingBatch:
         """Let the run look at its limits, which may end it."""
         if self._session.on_result is not None and self._session.batch is self:
             self._session.on_result()
+
+    def _put(self, places: NDArray[np.intp], values: Values) -> None:
+        """Enter the values of some coalitions; nan stands for one that is missing."""
+        self._known = self._known._replace(values=put_values(self._known.values, places, values))
 
     def _add_to_store(self, rows: NDArray[np.intp]) -> None:
         if len(rows) and self._store is not None:
@@ -243,7 +250,7 @@ class PendingBatch:
         return [self._keys[row] for row in rows.tolist()]
 
     def _unstored(self) -> NDArray[np.intp]:
-        return np.flatnonzero(~np.isnan(self._known.values) & ~self._stored)
+        return np.flatnonzero(~is_missing(self._known.values) & ~self._stored)
 
     def _draws(self, rows: NDArray[np.intp]) -> list[int]:
         """Return the numbers of the evaluations of rows of `missing`."""

@@ -38,12 +38,15 @@ def rows_to_repeat(count: int) -> NDArray[np.intp]:
 def warn_if_different(coalitions: Coalitions, first: Values, second: Values, names: tuple[str, ...] | None) -> None:
     """Issue a warning that names the first coalition whose values differ by more than rounding."""
     logger.info("%d coalitions were evaluated a second time to check that the game is deterministic", len(coalitions))
+    if first.shape != second.shape:  # all repeats have failed, or the number of outputs has changed
+        return
     differ = np.abs(first - second) > ROUNDING * np.maximum(np.abs(first), np.abs(second))  # nan: it has failed
     if differ.any():
-        row = int(np.flatnonzero(differ)[0])
+        row, *output = place = tuple(int(i[0]) for i in np.nonzero(differ))
+        of_output = f" in output {output[0]}" if output else ""
         warnings.warn(
             f"The game is not deterministic: the coalition {names_of(coalitions[row], names)} has the value "
-            f"{float(first[row])!r} and, evaluated again, {float(second[row])!r}. Declare it with "
+            f"{float(first[place])!r}{of_output} and, evaluated again, {float(second[place])!r}. Declare it with "
             "topshap.Oracle(game, deterministic=False) or an attribute 'deterministic' that is False.",
             NoisyGameWarning,
             stacklevel=2,

@@ -81,7 +81,9 @@ class Session:
         else:
             if type(answer) is not np.ndarray or answer.dtype.kind not in "biuf":
                 # In a list one entry may be wrong, and the error names its coalition.
-                return self._finish(coalitions, split_valid(answer, coalitions, self.policy.player_names))
+                return self._finish(
+                    coalitions, split_valid(answer, coalitions, self.policy.player_names, self.policy.n_outputs)
+                )
             if self.on_arrival is not None:
                 self.on_arrival(len(coalitions), True)
             return answer
@@ -153,7 +155,7 @@ class Session:
         """The game for workers that store its values themselves, None without a store or if values vary."""
         if self.store is None or not self.options.deterministic:
             return None
-        return PickledGame(StoringGame(self._game, self.store.store.path.absolute()))
+        return PickledGame(StoringGame(self._game, self.store.store.path.absolute(), self.policy.n_outputs))
 
     @cached_property
     def _executor(self) -> Executor:
@@ -191,6 +193,7 @@ def _run_store(game: Game, options: Options, n_players: int) -> RunStore | None:
         name=options.store.game,
         player_names=options.player_names,
         deterministic=options.deterministic,
+        n_outputs=options.n_outputs,
     )
     if identity is None:
         raise StoreError("A store needs a game with a fingerprint or a name.")

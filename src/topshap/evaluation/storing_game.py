@@ -10,8 +10,8 @@ import logging
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from topshap.core.errors import StoreError
+from topshap.core.values import is_missing
 from topshap.evaluation.results import split_valid
 from topshap.evaluation.store.store import append
 
@@ -30,20 +30,21 @@ _LOCAL_BACKENDS = {"LokyBackend", "ThreadingBackend"}
 class StoringGame:
     """A deterministic game that writes its values to the file of a store."""
 
-    def __init__(self, game: Game, path: Path) -> None:
+    def __init__(self, game: Game, path: Path, n_outputs: int | None = None) -> None:
         self.game = game
         self.path = path
+        self.n_outputs = n_outputs
 
     def __call__(self, coalitions: Coalitions) -> Any:
         """Return the answer of the game, after its valid values are in the store."""
         rows = coalitions.copy()
         answer = self.game(coalitions)
-        values = split_valid(answer, rows, None).values
-        valid = ~np.isnan(values)
+        values = split_valid(answer, rows, None, self.n_outputs).values
+        valid = ~is_missing(values)
         if valid.any():
             try:
                 append(self.path, rows[valid], values[valid])
-            except (sqlite3.Error, OSError) as error:  # the main process writes them too, and reports its error
+            except (sqlite3.Error, OSError, StoreError) as error:  # the main process writes them too, and reports it
                 logger.info("a worker could not write to the store %s: %s", self.path, error)
         return answer
 

@@ -17,6 +17,7 @@ from topshap.core.coalitions import draw_anchors, draw_of_sizes, with_and_withou
 from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.typing import Coalitions, Players, Values
 
 
@@ -24,6 +25,7 @@ class _WithoutReuse(Algorithm[MeanStanding]):
     """An algorithm whose rounds sample every player once, each against its own anchor."""
 
     extendable: ClassVar[bool] = True
+    outputs: ClassVar[HowOutputs] = "each"
 
     @abstractmethod
     def draw(self, problem: Problem) -> Coalitions:

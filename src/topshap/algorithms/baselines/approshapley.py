@@ -12,6 +12,7 @@ from topshap.core.coalitions import uniforms
 from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.typing import Coalitions, Players, Values
 
 
@@ -32,6 +33,7 @@ class ApproShapley(Algorithm[MeanStanding]):
     """
 
     name: ClassVar[str] = "approshapley"
+    outputs: ClassVar[HowOutputs] = "each"
     extendable: ClassVar[bool] = True
 
     def standing(self, problem: Problem) -> MeanStanding:

@@ -14,6 +14,7 @@ from topshap.core.standing import FittedStanding
 from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.typing import Coalition, Coalitions, Values
 
 
@@ -37,6 +38,7 @@ class KernelSHAP(Algorithm[FittedStanding]):
     """
 
     name: ClassVar[str] = "kernelshap"
+    outputs: ClassVar[HowOutputs] = "each"
     needs_budget: ClassVar[bool] = True
 
     def standing(self, problem: Problem) -> FittedStanding:

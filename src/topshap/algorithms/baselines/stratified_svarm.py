@@ -13,6 +13,7 @@ from topshap.core.standing import Standing
 from topshap.statistics.variance_floor import with_unseen_jump_floor
 
 if TYPE_CHECKING:
+    from topshap.core.algorithm import HowOutputs
     from topshap.core.typing import Coalitions, Matrix, Values
 
 PAIRS_PER_ROUND, NUMBERS_PER_ROUND = 128, 2**21
@@ -109,6 +110,7 @@ class StratifiedSVARM(Algorithm[StrataStanding]):
     """
 
     name: ClassVar[str] = "stratified-svarm"
+    outputs: ClassVar[HowOutputs] = "each"
     extendable: ClassVar[bool] = True
 
     def standing(self, problem: Problem) -> StrataStanding:

@@ -26,8 +26,8 @@ def export(store: Store, path: str | os.PathLike[str]) -> int:
     """Write all values of a store to a ``.csv`` or ``.parquet`` file and return their number.
 
     The columns are ``in_<player>`` for every player, 1 or true for members of the coalition, ``draw``, the number of
-    the evaluation among those of the same coalition, starting at 0, and ``value``. Parquet needs the extra
-    ``topshap[parquet]``. The file appears once it is complete.
+    the evaluation among those of the same coalition, starting at 0, and ``value``, or ``value_0``, ``value_1`` and so
+    on for several outputs. Parquet needs the extra ``topshap[parquet]``. The file appears once it is complete.
 
     Examples
     --------
@@ -56,7 +56,8 @@ def export(store: Store, path: str | os.PathLike[str]) -> int:
     part = path.with_name(path.name + ".part")
     count = 0
     try:
-        with writers[path.suffix](part, [f"in_{name}" for name in names]) as write:
+        outputs = ["value"] if identity.n_outputs is None else [f"value_{i}" for i in range(identity.n_outputs)]
+        with writers[path.suffix](part, [f"in_{name}" for name in names], outputs) as write:
             for coalitions, draws, values in store.read():
                 write(coalitions, np.array(draws), values)
                 count += len(values)
@@ -67,32 +68,35 @@ def export(store: Store, path: str | os.PathLike[str]) -> int:
 
 
 @contextmanager
-def _csv(path: Path, players: list[str]) -> Iterator[Write]:
+def _csv(path: Path, players: list[str], outputs: list[str]) -> Iterator[Write]:
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow([*players, "draw", "value"])
+        table.writerow([*players, "draw", *outputs])
 
         def write(coalitions: Coalitions, draws: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> None:
             inside = coalitions.astype(np.int8).tolist()
-            rows = zip(inside, draws.tolist(), values.tolist(), strict=True)
-            table.writerows([*members, draw, repr(value)] for members, draw, value in rows)
+            numbers = values.reshape(len(values), -1).tolist()
+            rows = zip(inside, draws.tolist(), numbers, strict=True)
+            table.writerows([*members, draw, *map(repr, of_row)] for members, draw, of_row in rows)
 
         yield write
 
 
 @contextmanager
-def _parquet(path: Path, players: list[str]) -> Iterator[Write]:
+def _parquet(path: Path, players: list[str], outputs: list[str]) -> Iterator[Write]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra, imported where it is used
         import pyarrow.parquet as pq  # noqa: PLC0415 - an extra, imported where it is used
     except ImportError as error:
         raise ImportError("export to .parquet needs pyarrow: pip install 'topshap[parquet]'") from error
-    columns = [(name, pa.bool_()) for name in players] + [("draw", pa.int64()), ("value", pa.float64())]
+    columns = [(name, pa.bool_()) for name in players] + [("draw", pa.int64())]
+    columns += [(name, pa.float64()) for name in outputs]
     schema = pa.schema(columns)
     with pq.ParquetWriter(path, schema) as table:
 
         def write(coalitions: Coalitions, draws: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> None:
             arrays = [pa.array(column) for column in np.ascontiguousarray(coalitions.T)]
-            table.write_table(pa.Table.from_arrays([*arrays, pa.array(draws), pa.array(values)], schema=schema))
+            numbers = [pa.array(column) for column in np.ascontiguousarray(values.reshape(len(values), -1).T)]
+            table.write_table(pa.Table.from_arrays([*arrays, pa.array(draws), *numbers], schema=schema))
 
         yield write

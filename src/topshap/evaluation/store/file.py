@@ -9,12 +9,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from topshap.core.errors import StoreError
 from topshap.evaluation.store import read_only, repair, schema
-from topshap.evaluation.store.identity import Identity
+from topshap.evaluation.store.identity import Identity, OtherGameError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def open_for(path: Path, identity: Identity | None) -> tuple[sqlite3.Connection,
     except BaseException:
         connection.close()
         raise
-    return connection, found if identity is None else identity
+    return connection, found if identity is None else replace(identity, n_outputs=found.n_outputs)
 
 
 def recover(path: Path) -> None:
@@ -117,7 +118,3 @@ def _refuse_another_game(found: Identity, identity: Identity, path: Path) -> Non
             f"The store {str(path)!r} belongs to another game: {'; '.join(differences)}. "
             "Use a separate file for each game."
         )
-
-
-class OtherGameError(StoreError):
-    """A store belongs to another game."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from topshap.core.errors import StoreError
 from topshap.core.fingerprints import split_fingerprint
 
 if TYPE_CHECKING:
     from typing import Self
 
     from topshap.core.typing import Game
+
+
+class OtherGameError(StoreError):
+    """A store belongs to another game."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Identity:
         One name per player, None if there are none.
     named
         Whether the fingerprint is a name given by the user; then games with other player names are other games.
+    n_outputs
+        The number of outputs of a coalition; None for one number per coalition, or if it is not known yet.
     """
 
     fingerprint: str
@@ -37,15 +44,25 @@ class Identity:
     deterministic: bool = True
     player_names: tuple[str, ...] | None = None
     named: bool = False
+    n_outputs: int | None = None
 
     @property
     def octets(self) -> int:
         """The number of bytes of a packed coalition."""
         return (self.n_players + 7) // 8
 
+    def is_same(self, other: Identity | None) -> bool:
+        """Return whether an open store is for this game; only the store may know the number of outputs."""
+        if other is None:
+            return False
+        return self == (replace(other, n_outputs=None) if self.n_outputs is None else other)
+
     def to_json(self) -> str:
-        """Return the identity as JSON."""
-        return json.dumps(asdict(self))
+        """Return the identity as JSON; that of a game with one number per coalition does not mention outputs."""
+        fields = asdict(self)
+        if self.n_outputs is None:
+            del fields["n_outputs"]
+        return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: Any) -> Self:
@@ -54,7 +71,8 @@ class Identity:
         Examples
         --------
         >>> Identity.from_json(Identity("my-game-v1", 3).to_json())
-        Identity(fingerprint='my-game-v1', n_players=3, deterministic=True, player_names=None, named=False)
+        Identity(fingerprint='my-game-v1', n_players=3, deterministic=True, player_names=None, named=False,
+        n_outputs=None)
         """
         try:
             fields: dict[str, Any] = json.loads(text)
@@ -65,6 +83,7 @@ class Identity:
                 and 1 <= fields["n_players"] < 2**31
                 and type(fields["deterministic"]) is bool
                 and type(fields["named"]) is bool
+                and _is_number_of_outputs(fields.get("n_outputs"))
                 and (names is None or [type(name) for name in names] == [str] * fields["n_players"])
             )
             if valid:
@@ -84,6 +103,8 @@ class Identity:
         found = []
         if self.n_players != other.n_players:
             found.append(f"it has {self.n_players} players there and {other.n_players} here")
+        if None not in (self.n_outputs, other.n_outputs) and self.n_outputs != other.n_outputs:
+            found.append(other_outputs(self.n_outputs, other.n_outputs))
         if self.deterministic != other.deterministic:
             found.append(f"its values {_vary(self)} there and {_vary(other)} here")
         names = self.player_names, other.player_names
@@ -102,12 +123,32 @@ def identity_of(
     name: str | None,
     player_names: tuple[str, ...] | None = None,
     deterministic: bool = True,
+    n_outputs: int | None = None,
 ) -> Identity | None:
     """Return a game's identity by its given name or its fingerprint, None if it has neither."""
     fingerprint = name if name is not None else getattr(game, "fingerprint", None)
     if fingerprint is None:
         return None
-    return Identity(str(fingerprint), n_players, deterministic, player_names, named=name is not None)
+    return Identity(str(fingerprint), n_players, deterministic, player_names, name is not None, n_outputs)
+
+
+def other_outputs(there: int | None, here: int | None) -> str:
+    """Return the description of a difference between the outputs of a store's game and those of another game.
+
+    Examples
+    --------
+    >>> other_outputs(None, 3)
+    'it has one number per coalition there and 3 outputs here'
+    """
+    return f"it has {_outputs(there)} there and {_outputs(here)} here"
+
+
+def _outputs(number: int | None) -> str:
+    return "one number per coalition" if number is None else f"{number} output{'s' if number > 1 else ''}"
+
+
+def _is_number_of_outputs(value: Any) -> bool:
+    return value is None or (type(value) is int and 1 <= value < 2**31)
 
 
 def _other_fingerprint(there: Identity, here: Identity) -> str:

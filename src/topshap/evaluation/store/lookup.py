@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap.core.values import is_missing
 from topshap.evaluation.store.leases import Leases
 from topshap.evaluation.store.store import pack
 
@@ -25,7 +26,7 @@ class Lookup(NamedTuple):
     """The known values of a batch of coalitions."""
 
     values: Values
-    """One value per coalition, nan where it is not known."""
+    """One value per coalition, nan where it is not known; a row per coalition in a game with several outputs."""
     missing: NDArray[np.intp]
     """The rows to evaluate."""
     same_as: NDArray[np.intp]
@@ -47,7 +48,7 @@ class RunStore:
         self.identity = identity
         self._accesses: Counter[bytes] = Counter()
         self._leases = Leases(store.path)
-        self._writable = False
+        self._writable = self._outputs_checked = False
         store.open(identity)
 
     def look_up(self, coalitions: Coalitions) -> Lookup:
@@ -63,11 +64,22 @@ class RunStore:
                 draws[row] = self._accesses[key]
                 self._accesses[key] += 1
         values, known = self.store.look_up(coalitions, draws)
+        if known.any() and self.identity.n_outputs is not None:
+            self.check_outputs(values)
         return Lookup(values, np.flatnonzero(~known & (same_as == rows)), same_as, draws)
 
     def version(self) -> int:
         """Return a number that changes when another process has written to the store."""
         return self.store.version()
+
+    def check_outputs(self, values: Values) -> None:
+        """Refuse values with another number of outputs than those of the store; it is checked once."""
+        n_outputs = None if values.ndim == 1 else values.shape[1]
+        declared = self.identity.n_outputs
+        if self._outputs_checked or is_missing(values).all():
+            return
+        self.store.check_outputs(n_outputs if declared is None else declared)
+        self._outputs_checked = True
 
     def check_writable(self, needed: int) -> None:
         """Raise an error if the store is read-only but this many coalitions have to be evaluated."""

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.fingerprints import split_fingerprint
-from topshap.evaluation.store.file import OtherGameError
-from topshap.evaluation.store.identity import identity_of
+from topshap.core.outputs import check_outputs
+from topshap.evaluation.store.identity import OtherGameError, identity_of
 from topshap.evaluation.store.store import Store
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ def store_of_game(store: Any, game: Game) -> Any:
     names = getattr(game, "player_names", None)
     deterministic = bool(getattr(game, "deterministic", True))
     n_players: Any = getattr(game, "n_players", None)
-    identity = identity_of(game, n_players, name=None, player_names=names, deterministic=deterministic)
+    n_outputs, _ = check_outputs(getattr(game, "n_outputs", None), getattr(game, "output_names", None))
+    identity = identity_of(
+        game, n_players, name=None, player_names=names, deterministic=deterministic, n_outputs=n_outputs
+    )
     if identity is None:
         return store
     found = Store(path)

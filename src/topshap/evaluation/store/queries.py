@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from dataclasses import replace
 
 from topshap.evaluation.store import schema
+from topshap.evaluation.store.identity import Identity, OtherGameError, other_outputs
 
 _KEYS_PER_QUERY = 900
 """The number of coalitions in one query; old versions of SQLite accept at most 999."""
@@ -26,6 +28,8 @@ def insert(connection: sqlite3.Connection, rows: list[schema.Row], *, varies: bo
     """Write rows in one transaction; a coalition that is already stored stays, or gets another draw if values vary."""
     connection.execute("BEGIN IMMEDIATE")
     try:
+        if rows:
+            _settle_outputs(connection, rows[0][2])
         if varies:
             _insert_draws(connection, rows)
         else:
@@ -35,6 +39,31 @@ def insert(connection: sqlite3.Connection, rows: list[schema.Row], *, varies: bo
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+def _settle_outputs(connection: sqlite3.Connection, value: schema.Value) -> None:
+    """Check that the store is for as many outputs as a value has; the first value of a store decides.
+
+    It is part of the transaction, since several processes may write the first value at the same time.
+    """
+    n_outputs = len(value) // 8 if isinstance(value, bytes) else None
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    if n_outputs is None and version == 1:
+        return
+    found = game_of(connection)
+    if found.n_outputs == n_outputs:
+        return
+    if found.n_outputs is not None or connection.execute("SELECT 1 FROM evaluations LIMIT 1").fetchone() is not None:
+        raise OtherGameError(f"The store belongs to another game: {other_outputs(found.n_outputs, n_outputs)}.")
+    game = replace(found, n_outputs=n_outputs).to_json()
+    connection.execute("UPDATE about SET text = ? WHERE name = 'game'", (game,))
+    connection.execute(f"PRAGMA user_version = {schema.version_of({'game': game})}")
+
+
+def game_of(connection: sqlite3.Connection) -> Identity:
+    """Return the identity of the store's game."""
+    ((text,),) = connection.execute("SELECT text FROM about WHERE name = 'game'").fetchall()
+    return Identity.from_json(text)
 
 
 def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> None:

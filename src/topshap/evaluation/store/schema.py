@@ -6,23 +6,33 @@ locks the log of a connection may be deleted by another process.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import struct
 import zlib
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from topshap.core.errors import StoreError
 from topshap.evaluation.store import read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from topshap.core.typing import Values
 
 APPLICATION_ID = 0x746F7073
 """Marks the file as a store of this package in its header: "tops"."""
-VERSION = 1
-"""The version of the tables. A file with a higher version was written by a later topshap."""
+VERSION = 2
+"""The highest version of a file. A file with a higher one was written by a later topshap.
+
+The tables of both versions are the same. In version 1, a value is a number. In version 2, the values of a coalition's
+outputs are a blob of numbers. A game with one number per coalition has files of version 1, so that all versions of
+topshap can use them.
+"""
 BUSY_SECONDS = 60.0
 """The time to wait for another process that writes to the same file."""
 
@@ -34,7 +44,9 @@ _TABLES = (
     ),
 )
 
-Row = tuple[bytes, int, float, int]
+Value = float | bytes
+"""A number, or the numbers of all outputs as little-endian doubles."""
+Row = tuple[bytes, int, Value, int]
 """A packed coalition, the number of its evaluation, the value, and a checksum of the three."""
 
 
@@ -68,7 +80,7 @@ def create(connection: sqlite3.Connection, about: dict[str, str]) -> None:
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA user_version = {version_of(about)}")
             for table in _TABLES:
                 connection.execute(table)
             connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
@@ -78,6 +90,17 @@ def create(connection: sqlite3.Connection, about: dict[str, str]) -> None:
     connection.execute("COMMIT")
     connection.execute("PRAGMA synchronous = FULL")
     use_write_ahead_log(connection)
+
+
+def version_of(about: dict[str, str]) -> int:
+    """Return the version of a file with this description.
+
+    Examples
+    --------
+    >>> version_of({"game": '{"n_players": 3}'}), version_of({"game": '{"n_players": 3, "n_outputs": 2}'})
+    (1, 2)
+    """
+    return 1 if json.loads(about["game"]).get("n_outputs") is None else 2
 
 
 def use_write_ahead_log(connection: sqlite3.Connection) -> None:
@@ -113,24 +136,48 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master") if sql is not None}
     if version < 1 or found != set(_TABLES):
         raise StoreError(
-            f"{str(path)!r} is not a store of topshap: it has other tables than a store of format {VERSION}."
+            f"{str(path)!r} is not a store of topshap: it has other tables than a store of format {version}."
         )
 
 
-def rows_of(coalitions: Iterable[bytes], draws: Iterable[int], values: Iterable[float]) -> list[Row]:
+def rows_of(coalitions: Iterable[bytes], draws: Iterable[int], values: Values) -> list[Row]:
     """Return rows with their checksums."""
+    packed = values.tolist() if values.ndim == 1 else [row.tobytes() for row in values.astype("<f8")]
     return [
         (coalition, draw, value, checksum(coalition, draw, value))
-        for coalition, draw, value in zip(coalitions, draws, values, strict=True)
+        for coalition, draw, value in zip(coalitions, draws, packed, strict=True)
     ]
 
 
-def checksum(coalition: bytes, draw: int, value: float) -> int:
+def values_of(packed: Sequence[Value | None]) -> Values:
+    """Return the values of rows as an array, nan where there is none; one row per coalition if it has several outputs.
+
+    Examples
+    --------
+    >>> values_of([1.5, None]), values_of([np.array([1.0, 2.0]).tobytes()])
+    (array([1.5, nan]), array([[1., 2.]]))
+    """
+    sizes = {len(value) // 8 for value in packed if isinstance(value, bytes)}
+    if not sizes:
+        return np.array([np.nan if value is None else value for value in packed], dtype=np.float64)
+    values = np.full((len(packed), min(sizes)), np.nan)
+    for row, value in enumerate(packed):
+        if value is None:
+            continue
+        if not isinstance(value, bytes) or len(value) != 8 * values.shape[1]:
+            raise StoreError("The store has values with different numbers of outputs.")
+        values[row] = np.frombuffer(value, dtype="<f8")
+    return values
+
+
+def checksum(coalition: bytes, draw: int, value: Value) -> int:
     """Return a checksum of the three."""
+    if isinstance(value, bytes):
+        return zlib.crc32(value, zlib.crc32(_DRAW.pack(draw), zlib.crc32(coalition)))
     return zlib.crc32(_NUMBERS.pack(draw, value), zlib.crc32(coalition))
 
 
-_NUMBERS = struct.Struct("<qd")
+_NUMBERS, _DRAW = struct.Struct("<qd"), struct.Struct("<q")
 
 
 def is_intact(row: tuple[object, ...], octets: int) -> bool:
@@ -139,11 +186,18 @@ def is_intact(row: tuple[object, ...], octets: int) -> bool:
     return (
         isinstance(coalition, bytes)
         and isinstance(draw, int)
-        and isinstance(value, float)
+        and isinstance(value, float | bytes)
         and len(coalition) == octets
-        and math.isfinite(value)
+        and _is_finite(value)
         and checksum(coalition, draw, value) == stored
     )
+
+
+def _is_finite(value: Value) -> bool:
+    """Return whether a value is a finite number, or consists of finite numbers."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return len(value) > 0 and len(value) % 8 == 0 and bool(np.isfinite(np.frombuffer(value, dtype="<f8")).all())
 
 
 def read(connection: sqlite3.Connection, block: int = 10_000) -> Iterator[list[Row]]:

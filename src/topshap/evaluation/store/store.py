@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import warnings
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +17,11 @@ import numpy as np
 from topshap.core.errors import StoreError, StoreWarning
 from topshap.core.printable import printable
 from topshap.core.validation import front_door, refuse
+from topshap.core.values import is_missing
 from topshap.evaluation.store import queries, repair, schema
 from topshap.evaluation.store.check import check_file
 from topshap.evaluation.store.file import open_for, recover
+from topshap.evaluation.store.identity import OtherGameError, other_outputs
 from topshap.evaluation.store.info import StoreInfo
 from topshap.evaluation.store.read_only import is_refusal
 from topshap.evaluation.store.repair import is_damage
@@ -81,7 +84,7 @@ class Store:
         """Open the file for the game with this identity, or for any game, and return the identity of its game."""
         with self._lock, _store_errors(self.path):
             self._forget_other_process()
-            if self._connection is None or (identity is not None and identity != self._identity):
+            if self._connection is None or (identity is not None and not identity.is_same(self._identity)):
                 self.close()
                 self._connection, self._identity = open_for(self.path, identity)
             return self._known_identity()
@@ -94,7 +97,7 @@ class Store:
         """
         keys = pack(coalitions)
         draws = [0] * len(keys) if draws is None else draws
-        known: dict[tuple[bytes, int], float] = {}
+        known: dict[tuple[bytes, int], schema.Value] = {}
         damaged = []
         n = coalitions.shape[1]
         with self._lock, _store_errors(self.path):
@@ -107,8 +110,8 @@ class Store:
                     damaged.append(row[0])
             if damaged:
                 self._use(n, partial(repair.remove, ids=damaged, path=self.path))
-        values = np.array([known.get(key, np.nan) for key in zip(keys, draws, strict=True)], dtype=np.float64)
-        return values, ~np.isnan(values)
+        values = schema.values_of([known.get(key) for key in zip(keys, draws, strict=True)])
+        return values, ~is_missing(values)
 
     def check_writable(self, needed: int) -> None:
         """Raise an error if the file is read-only, before coalitions are evaluated whose values it has to keep."""
@@ -135,9 +138,25 @@ class Store:
         If values vary and another process has stored a draw with the same number, the value gets the next free number.
         """
         keys = pack(coalitions)
-        rows = schema.rows_of(keys, [0] * len(keys) if draws is None else draws, np.asarray(values).tolist())
+        rows = schema.rows_of(keys, [0] * len(keys) if draws is None else draws, np.asarray(values))
         with self._lock, _store_errors(self.path, UnwrittenError):
             self._use(coalitions.shape[1], partial(queries.insert, rows=rows, varies=not self.open().deterministic))
+            if np.ndim(values) == 2:
+                self._identity = replace(self._known_identity(), n_outputs=np.shape(values)[1])
+
+    def check_outputs(self, n_outputs: int | None) -> None:
+        """Refuse a game with another number of outputs than the values of the store; None is one number per coalition.
+
+        The first value of a new store decides, when it is written.
+        """
+        with self._lock, _store_errors(self.path):
+            n_players = self._known_identity().n_players
+            found = self._use(n_players, queries.game_of)
+            if found.n_outputs != n_outputs and (found.n_outputs is not None or self._use(n_players, queries.count)):
+                raise OtherGameError(
+                    f"The store {str(self.path)!r} belongs to another game: "
+                    f"{other_outputs(found.n_outputs, n_outputs)}. Use a separate file for each game."
+                )
 
     def read(self) -> Iterator[tuple[Coalitions, Sequence[int], Values]]:
         """Yield blocks of coalitions, draws and values in the order in which they were written.
@@ -152,7 +171,7 @@ class Store:
                 damaged += len(block) - len(rows)
                 packed = np.frombuffer(b"".join(row[0] for row in rows), dtype=np.uint8).reshape(-1, octets)
                 coalitions = np.unpackbits(packed, axis=1, count=n, bitorder="little").view(np.bool_)
-                yield coalitions, [row[1] for row in rows], np.array([row[2] for row in rows])
+                yield coalitions, [row[1] for row in rows], schema.values_of([row[2] for row in rows])
         if damaged:
             message = f"{damaged} damaged values in the store {str(self.path)!r} were left out."
             warnings.warn(message, StoreWarning, stacklevel=2)
@@ -254,7 +273,7 @@ class UnwrittenError(StoreError):
 def append(path: Path, coalitions: Coalitions, values: Values) -> None:
     """Write values of a deterministic game to the file of a store that another process has open."""
     keys = pack(coalitions)
-    rows = schema.rows_of(keys, [0] * len(keys), values.tolist())
+    rows = schema.rows_of(keys, [0] * len(keys), values)
     with closing(schema.connect_existing(path)) as connection:
         queries.insert(connection, rows, varies=False)
 

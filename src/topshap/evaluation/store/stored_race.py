@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.validation import front_door, refuse
-from topshap.core.values import check_values, check_within
+from topshap.core.values import check_values, check_within, put_values
 from topshap.evaluation.store.identity import Identity
 from topshap.evaluation.store.lookup import RunStore, nothing_known
 
@@ -59,7 +59,7 @@ class StoredRace:
         name = getattr(store, "game", None)
         if not isinstance(name, str):
             refuse("store", store, must_be="a Store with a name for the game, Store(path, game='my-game-v1')")
-        identity = Identity(name, race.n_players, race.deterministic, race.player_names, named=True)
+        identity = Identity(name, race.n_players, race.deterministic, race.player_names, True, race.n_outputs)
         self.race = race
         self._store = RunStore(store, identity)
         self._batch: Coalitions = np.empty((0, race.n_players), dtype=np.bool_)
@@ -81,11 +81,12 @@ class StoredRace:
         if self.done:
             race.tell(values)  # says that the race is over
         asked, (known, missing, same_as, draws) = self.ask(), self._known
-        checked = check_values(values, asked, race.player_names)
+        checked = check_values(values, asked, race.player_names, race.n_outputs)
         if race.value_range is not None:
             check_within(checked, race.value_range, asked, race.player_names)
+        known = put_values(known, missing, checked)
+        self._store.check_outputs(checked)
         self._store.add(asked, checked, [draws[row] for row in missing.tolist()])
-        known[missing] = checked
         race.tell(known[same_as])
         self._answer_from_store()
 
@@ -96,7 +97,7 @@ class StoredRace:
         self._answer_from_store()
 
     def result(self) -> TopK:
-        """Return the current top k; see `Race.result`."""
+        """Return the current top k, or a `TopKs` for several outputs; see `Race.result`."""
         return self.race.result()
 
     def _answer_from_store(self) -> None:
