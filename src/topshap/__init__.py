@@ -24,6 +24,7 @@ from topshap.core.errors import (
 from topshap.core.options import RaceOptions
 from topshap.core.race import Race
 from topshap.core.result import TopK
+from topshap.core.results import TopKs
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
@@ -51,6 +52,14 @@ bind(
     to_shap="topshap.interop.shap:to_shap",
     to_shapiq="topshap.interop.shapiq:to_interaction_values",
     save="topshap.interop.json:save",
+    text_outputs="topshap.show.outputs_text:text_outputs",
+    outputs_headline="topshap.show.outputs_text:outputs_headline",
+    outputs_promise="topshap.show.outputs_text:outputs_promise",
+    plot_outputs="topshap.show:output_map",
+    outputs_notebook_html="topshap.show.outputs_html:outputs_notebook_html",
+    outputs_to_html="topshap.show.outputs_html:outputs_to_html",
+    outputs_to_frame="topshap.interop.pandas:outputs_to_frame",
+    outputs_to_shap="topshap.interop.shap:outputs_to_shap",
 )
 
 __all__ = [
@@ -74,6 +83,7 @@ __all__ = [
     "StoredRace",
     "TopK",
     "TopKSelector",
+    "TopKs",
     "TopshapError",
     "UncertainResultWarning",
     "__version__",

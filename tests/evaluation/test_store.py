@@ -215,8 +215,8 @@ def meddle(path, *statements):
 
 def test_a_store_of_a_later_version_is_refused(tmp_path):
     filled(tmp_path / "run.db", 10).close()
-    meddle(tmp_path / "run.db", "PRAGMA user_version = 2")
-    with pytest.raises(StoreError, match="later topshap: its format is 2, and this version reads up to 1"):
+    meddle(tmp_path / "run.db", "PRAGMA user_version = 3")
+    with pytest.raises(StoreError, match="later topshap: its format is 3, and this version reads up to 2"):
         Store(tmp_path / "run.db").open(GAME)
 
 

@@ -236,7 +236,7 @@ class TopKs(Sequence[TopK]):
         bound("outputs_to_html")(self, path, title=title, game=game)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw a heat map of outputs and players, see `topshap.show.outputs`. Needs the extra ``topshap[plots]``."""
+        """Draw a heat map of outputs and players, see `topshap.show.output_map`. Needs the extra ``topshap[plots]``."""
         axes: Axes = bound("plot_outputs")(self, ax, **options)
         return axes
 

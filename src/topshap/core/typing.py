@@ -27,8 +27,10 @@ class Game(Protocol):
     """A cooperative game: a callable that returns one value per row of a bool array of shape (m, n).
 
     The optional attributes ``n_players`` (an int) and ``player_names`` (one string per player) are used if the caller
-    does not give them. The optional attribute ``deterministic`` is False if the values vary from call to call.
+    does not give them. The optional attribute ``deterministic`` is False if the values vary from call to call. A game
+    with several outputs returns an array of shape (m, R). The optional attributes ``n_outputs`` (R) and
+    ``output_names`` (one string per output) declare them.
     """
 
     def __call__(self, coalitions: Coalitions, /) -> Any:
-        """Return one number per row of `coalitions`."""
+        """Return one number per row of `coalitions`, or one row of numbers."""

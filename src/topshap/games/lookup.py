@@ -11,8 +11,9 @@ import numpy as np
 from topshap.core.coalitions import check_coalitions, to_ids
 from topshap.core.errors import ParameterError
 from topshap.core.fingerprints import fingerprint_of
+from topshap.core.outputs import check_outputs
 from topshap.core.tables import check_table, n_players_of, shapley_from_table
-from topshap.core.validation import check_int, check_names, front_door
+from topshap.core.validation import check_int, check_names, front_door, refuse
 
 if TYPE_CHECKING:
     import os
@@ -34,10 +35,12 @@ class TableGame:
     Parameters
     ----------
     values
-        An array of 2**n numbers: entry b is the value of the coalition of all players i with bit i set in b. The array
-        is copied.
+        An array of 2**n numbers: entry b is the value of the coalition of all players i with bit i set in b. For
+        R outputs it has the shape (2**n, R). The array is copied.
     player_names
         One name per player.
+    output_names
+        One name per output, for a table of several.
 
     Attributes
     ----------
@@ -45,6 +48,10 @@ class TableGame:
         The number of players n.
     player_names : tuple of str, or None
         One name per player, or None.
+    n_outputs : int or None
+        The number of outputs; None for one number per coalition.
+    output_names : tuple of str, or None
+        One name per output, or None.
     values : ndarray
         The table, read-only.
 
@@ -57,11 +64,20 @@ class TableGame:
     array([2., 3.])
     """
 
-    def __init__(self, values: ArrayLike, player_names: Sequence[str] | None = None) -> None:
-        self.values: Values = check_table("values", values).copy()
+    def __init__(
+        self,
+        values: ArrayLike,
+        player_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+    ) -> None:
+        self.values: Values = check_table("values", values, outputs=True).copy()
         self.values.setflags(write=False)
         self.n_players = n_players_of(self.values)
         self.player_names = check_names(player_names, self.n_players)
+        columns = self.values.shape[1] if self.values.ndim == 2 else None
+        if columns is None and output_names is not None:
+            refuse("output_names", output_names, must_be="None for a table of one number per coalition")
+        self.n_outputs, self.output_names = check_outputs(columns, output_names)
 
     @property
     def fingerprint(self) -> str | None:
@@ -75,9 +91,9 @@ class TableGame:
     def __repr__(self) -> str:
         return f"TableGame(n_players={self.n_players}, player_names={self.player_names})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Values, tuple[str, ...] | None]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Values, tuple[str, ...] | None, tuple[str, ...] | None]]:
         # The constructor runs again on unpickling, since unpickled arrays are writeable.
-        return type(self), (self.values, self.player_names)
+        return type(self), (self.values, self.player_names, self.output_names)
 
     def shapley_values(self) -> Values:
         """Return the exact Shapley values as a read-only array, computed only once.
@@ -109,13 +125,15 @@ class TableGame:
         arrays: dict[str, Any] = {"values": self.values}
         if self.player_names is not None:
             arrays["player_names"] = np.array(self.player_names)
+        if self.output_names is not None:
+            arrays["output_names"] = np.array(self.output_names)
         # numpy appends .npz to a path with another suffix, but not to an open file.
         with Path(path).open("wb") as file:
             np.savez_compressed(file, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = 2**31) -> Self:
-        """Read a game from an ``.npz`` archive with the array ``values`` and optionally ``player_names``.
+        """Read a game from an ``.npz`` archive with the array ``values`` and optionally with names.
 
         Loading a file never executes code: archives with pickled objects are rejected.
 
@@ -141,15 +159,16 @@ class TableGame:
                 with np.load(file, allow_pickle=False) as archive:
                     found = list(archive)
                     _check_size(archive, str(path), check_int("max_bytes", max_bytes, low=1))
-                    arrays = {name: archive[name] for name in ("values", "player_names") if name in found}
+                    known = ("values", "player_names", "output_names")
+                    arrays = {name: archive[name] for name in known if name in found}
             except ParameterError:
                 raise
             except Exception as error:  # zipfile and numpy raise many kinds of errors for a damaged archive
                 raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.") from error
         if "values" not in arrays:
             raise ParameterError(f"{must_be} Got {str(path)!r} instead, which contains {found}.")
-        names = arrays.get("player_names")
-        return cls(arrays["values"], None if names is None else names.tolist())
+        names = {name: arrays[name].tolist() for name in ("player_names", "output_names") if name in arrays}
+        return cls(arrays["values"], **names)
 
 
 def _check_size(archive: Any, path: str, max_bytes: int) -> None:

@@ -12,7 +12,7 @@ from topshap.core.coalitions import check_coalitions, names_of
 from topshap.core.errors import GameError
 from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.validation import check_int, check_names, front_door, refuse
-from topshap.core.values import short_repr
+from topshap.core.values import other_outputs, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,8 @@ def per_coalition(
     Parameters
     ----------
     f
-        A function of a bool array of shape (n,), True for the members of the coalition, that returns a number.
+        A function of a bool array of shape (n,), True for the members of the coalition, that returns a number, or an
+        array or list of R >= 2 numbers for R outputs.
     n_players
         The number of players; by default the number of names. If neither is given, it must be passed wherever the game
         is used.
@@ -111,7 +112,17 @@ class PerCoalition:
         """Return the value of each row of `coalitions`, a bool array of shape (m, n)."""
         rows = check_coalitions(coalitions, self.n_players)
         # The function gets a copy, since it may keep or modify its argument.
-        return np.array([self._number(self.function(row.copy()), row) for row in rows], dtype=np.float64)
+        values = [self._value(self.function(row.copy()), row) for row in rows]
+        if len({np.shape(value) for value in values}) > 1:
+            raise other_outputs(np.shape(values[0]), next(s for s in map(np.shape, values) if s != np.shape(values[0])))
+        return np.array(values, dtype=np.float64)
+
+    def _value(self, value: Any, coalition: Coalition) -> float | Values:
+        """Return the number of a coalition, or the numbers of its outputs."""
+        several = isinstance(value, list | tuple | np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+        if several and np.ndim(value) == 1 and len(value) > 1:
+            return np.array([self._number(each, coalition) for each in value])
+        return self._number(value, coalition)
 
     def _number(self, value: Any, coalition: Coalition) -> float:
         # A model that predicts a single row returns an array of one number.
@@ -123,6 +134,6 @@ class PerCoalition:
                 return float(scalar)
         name = names_of(coalition, self.player_names)
         raise GameError(
-            f"The function of a game must return one number. Got {short_repr(value)} of type {type(value).__name__} "
-            f"for the coalition {name} instead."
+            f"The function of a game must return one number, or one per output. Got {short_repr(value)} of type "
+            f"{type(value).__name__} for the coalition {name} instead."
         )

@@ -14,30 +14,33 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from topshap.core.errors import ParameterError
+from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
+from topshap.interop.json_outputs import read_results
 
 if TYPE_CHECKING:
     import os
 
     from topshap.core.result import TopK
 
-FORMAT, VERSION = "topshap.TopK", 1
+FORMAT, OF_OUTPUTS, VERSION = "topshap.TopK", "topshap.TopKs", 1
 MOST_BYTES = 2**31
 """The largest file that is read: the covariance of 9,000 players takes about as much."""
 
 
-def save(top: TopK, path: str | os.PathLike[str]) -> None:
+def save(top: TopK | TopKs, path: str | os.PathLike[str]) -> None:
     """Write a result to a JSON file."""
     Path(path).write_text(as_text(top) + "\n", encoding="utf-8")
 
 
-def as_text(top: TopK) -> str:
+def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
+    kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
+    return json.dumps({"format": kind, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str]) -> TopK:
-    """Read a result that `TopK.save` wrote. Nothing in the file is executed.
+    """Read a result that `TopK.save` or `TopKs.save` wrote. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -47,7 +50,7 @@ def load(path: str | os.PathLike[str]) -> TopK:
     Returns
     -------
     TopK
-        The same result, to the last bit.
+        The same result, to the last bit; a `TopKs` if it has several outputs.
 
     Raises
     ------
@@ -65,11 +68,14 @@ def load(path: str | os.PathLike[str]) -> TopK:
     array([0, 2])
     """
     try:
-        return read_result(_without_header(_parse(Path(path))))
+        kind, content = _without_header(_parse(Path(path)))
+        read: Any = read_results if kind == OF_OUTPUTS else read_result
+        result: TopK = read(content)
     except FieldError as error:
         raise ParameterError(
             f"The 'path' parameter of load must be a JSON file that TopK.save wrote. Got {str(path)!r}: {error}."
         ) from error
+    return result
 
 
 def _parse(path: Path) -> Any:
@@ -105,15 +111,16 @@ def _refuse_constant(name: str) -> NoReturn:
     raise FieldError(f"{name} is not a number in JSON")
 
 
-def _without_header(content: Any) -> dict[str, Any]:
-    """Return the content of a file without its format and version, which must be those of this module."""
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise FieldError(f"the field 'format' must be {FORMAT!r}")
+def _without_header(content: Any) -> tuple[str, dict[str, Any]]:
+    """Return the format of a file, and its content without format and version; both must be those of this module."""
+    kind = content.pop("format", None) if isinstance(content, dict) else None
+    if not isinstance(kind, str) or kind not in (FORMAT, OF_OUTPUTS):
+        raise FieldError(f"the field 'format' must be {FORMAT!r} or {OF_OUTPUTS!r}")
     version = content.pop("version", None)
     if type(version) is not int or version != VERSION:
         newer = "; a newer version of topshap wrote it" if type(version) is int and version > VERSION else ""
         raise FieldError(f"the field 'version' must be {VERSION}, not {shorten_value(version)}{newer}")
-    return content
+    return kind, content
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from topshap.core.result import TopK
+    from topshap.core.results import TopKs
+
+
+def outputs_to_frame(tops: TopKs) -> pd.DataFrame:
+    """Return all outputs and players as a DataFrame, the players of each output best first."""
+    pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
+    frames = []
+    for i, top in enumerate(tops):
+        frame = to_frame(top)
+        names = pandas.Series([tops.output_name(i)] * len(frame), index=frame.index, dtype=object)
+        frame.insert(0, "output", names)
+        frames.append(frame)
+    together: pd.DataFrame = pandas.concat(frames)
+    return together
 
 
 def to_frame(top: TopK) -> pd.DataFrame:

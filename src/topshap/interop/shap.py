@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from topshap.core.result import TopK
+    from topshap.core.results import TopKs
     from topshap.core.typing import Values
 
 
@@ -32,6 +33,26 @@ def to_shap(top: TopK, data: Any = None) -> Any:
         lower_bounds=low + shift,
         upper_bounds=high + shift,
         error_std=top.std_errors,
+    )
+
+
+@front_door
+def outputs_to_shap(tops: TopKs, data: Any = None) -> Any:
+    """Return the results of all outputs as one ``shap.Explanation`` of shape (n, R), with 95% intervals as bounds."""
+    shap = import_extra("shap", extra="shap", needed_by="to_shap")
+    cells = _cells(data, tops.n_players)
+    values = np.stack([adding_up(top) for top in tops], axis=1)
+    bounds = tops.interval().transpose(2, 1, 0) + (values - tops.estimates.T)
+    return shap.Explanation(
+        values=values,
+        base_values=tops.empty,
+        data=cells,
+        display_data=cells,
+        feature_names=_names(tops[0]),
+        output_names=[tops.output_name(i) for i in range(len(tops))],
+        lower_bounds=bounds[0],
+        upper_bounds=bounds[1],
+        error_std=tops.std_errors.T,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.coalitions import check_coalitions
+from topshap.core.errors import GameError
 from topshap.core.extras import import_extra
 from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
 from topshap.core.race import Race
@@ -154,7 +155,10 @@ class ShapiqGame(shapiq.Game):  # type: ignore[misc]  # shapiq's types are not a
     def value_function(self, coalitions: Any) -> Values:
         """Return the value of each row."""
         rows: Coalitions = np.asarray(coalitions).astype(np.bool_)
-        return np.asarray(self.game(rows), dtype=np.float64)
+        values = np.asarray(self.game(rows), dtype=np.float64)
+        if values.ndim == 2:
+            raise GameError(f"A game for shapiq must have one number per coalition, not {values.shape[1]} outputs.")
+        return values
 
 
 @front_door
@@ -215,5 +219,7 @@ class ShapiqApproximator(Approximator):  # type: ignore[misc]  # shapiq's types 
         )
         while not race.done:
             race.tell(game(race.ask()))
+            if race.n_outputs is not None:
+                raise GameError(f"A game of shapiq must have one number per coalition, not {race.n_outputs} outputs.")
         self.result_ = race.result()
         return to_interaction_values(self.result_)

@@ -8,9 +8,10 @@ import numpy as np
 
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
+from topshap.core.outputs import check_outputs
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_int, front_door, resolve_n_players
-from topshap.core.values import check_values
+from topshap.core.values import check_values, put_values
 
 if TYPE_CHECKING:
     from topshap.core.typing import Game, Values
@@ -31,7 +32,7 @@ def shapley_values(
     Returns
     -------
     Values
-        One Shapley value per player.
+        One Shapley value per player; for R outputs, the shape is (R, n).
 
     Examples
     --------
@@ -59,7 +60,7 @@ def value_table(game: Game, n_players: int | None = None, *, max_players: int = 
     Returns
     -------
     Values
-        The values of all coalitions, ordered by id: player i is bit i.
+        The values of all coalitions, ordered by id: player i is bit i. For R outputs, the shape is (2**n, R).
 
     Raises
     ------
@@ -75,10 +76,12 @@ def value_table(game: Game, n_players: int | None = None, *, max_players: int = 
     """
     n = _resolve_n_players(game, n_players, max_players)
     rows = max(1, check_int("batch_bytes", batch_bytes, low=1) // n)
-    table = np.empty(2**n)
+    declared, _ = check_outputs(getattr(game, "n_outputs", None), getattr(game, "output_names", None))
+    table = np.full(2**n, np.nan)
     for start in range(0, len(table), rows):
         coalitions = from_ids(np.arange(start, min(start + rows, len(table))), n)
-        table[start : start + rows] = check_values(game(coalitions), coalitions, getattr(game, "player_names", None))
+        values = check_values(game(coalitions), coalitions, getattr(game, "player_names", None), declared)
+        table = put_values(table, slice(start, start + rows), values)
     return table
 
 

@@ -15,7 +15,8 @@ Examples
 from topshap.show.curves_plot import curves
 from topshap.show.leaderboard_plot import leaderboard
 from topshap.show.maps import image_map, text_map
+from topshap.show.outputs_plot import output_map
 from topshap.show.pairwise_plot import pairwise
 from topshap.show.race_plot import race
 
-__all__ = ["curves", "image_map", "leaderboard", "pairwise", "race", "text_map"]
+__all__ = ["curves", "image_map", "leaderboard", "output_map", "pairwise", "race", "text_map"]

@@ -7,11 +7,14 @@ from math import isnan
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
-from topshap.show.board import has_learned
+from topshap.core.outputs_standing import OutputsStanding
 from topshap.show.labels import name_of, on_one_line
 from topshap.show.progress_view import ProgressView
+from topshap.statistics.ties import differ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +60,7 @@ class ProgressBar(ProgressView):
     def _confidence(self) -> str:
         if self._race.rule is None:
             return ""
-        confidence = self._race.result().confidence
+        confidence = float(np.min(self._race.result().confidence))  # of the least certain output
         return "" if isnan(confidence) else f"{confidence:.0%} sure"
 
     def _top(self) -> str:
@@ -67,9 +70,12 @@ class ProgressBar(ProgressView):
             standing = race.standing
         except RaceError:  # the race has not started
             return ""
-        if not has_learned(race):
+        outputs = ""
+        if isinstance(standing, OutputsStanding):
+            outputs, standing = f"{standing.n_outputs:,} outputs, first ", standing.of_output(0)
+        if race.stopped != "exact" and not differ(standing.estimates, standing.std_errors):
             return ""
         players = standing.ranking(resolution=1e-12)[: race.k].tolist()
         names = [on_one_line(name_of(race, player))[:_NAME_LENGTH] for player in players]
         more = [f"... {len(names) - _NAMES_SHOWN} more"] if len(names) > _NAMES_SHOWN else []
-        return "top: " + " ".join(names[:_NAMES_SHOWN] + more)
+        return f"{outputs}top: " + " ".join(names[:_NAMES_SHOWN] + more)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
+from topshap.core.results import TopKs
 from topshap.show.board import INTERVAL_NOTE, Leaderboard
 from topshap.show.labels import shown_ranks
 from topshap.show.progress_bar import progress_bar
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from topshap.core.race import Race
+    from topshap.core.result import TopK
     from topshap.show.board import Row
 
 _MOST_ROWS, _BAR_WIDTH = 16, 30
@@ -67,7 +69,8 @@ class LiveLeaderboard(ProgressView):
         picture = _text(self._headline(), _HEAD)
         try:
             ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
-            board = Leaderboard.of(race.result(), ranks)
+            found: TopK | TopKs = race.result()
+            board = Leaderboard.of(found[0] if isinstance(found, TopKs) else found, ranks)
             table = _below_headline(board, ascii_only=console.options.ascii_only)
             picture = _rich("console").Group(picture, table)
         except RaceError:  # the race has not started
@@ -75,7 +78,9 @@ class LiveLeaderboard(ProgressView):
         self._live.update(picture, refresh=True)
 
     def _headline(self) -> str:
-        parts = [f"{title(self._race)} after {self._cost()}"]
+        outputs = self._race.n_outputs
+        first = "" if outputs is None else f" for the first of {outputs:,} outputs"
+        parts = [f"{title(self._race)}{first} after {self._cost()}"]
         if (rate := self._per_second()) > 0:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
         if ending := self._ending():

@@ -55,7 +55,7 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
     style, script = styles() + _part("report.css") + pairwise_styles(), _part("report.js")
     page = Template(_part("report.html")).substitute(
-        policy=_policy(style, script),
+        policy=policy_for(style, script),
         title=escape(printable(title or question(top).capitalize())),
         headline=escape(top.headline),
         board=html_leaderboard(top),
@@ -71,7 +71,7 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         data=_as_json(data),
         script=script,
     )
-    return _clean(page)
+    return encodable(page)
 
 
 def versions() -> dict[str, str]:
@@ -83,12 +83,10 @@ def versions() -> dict[str, str]:
     return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
 
 
-def _policy(style: str, script: str) -> str:
+def policy_for(style: str, script: str | None = None) -> str:
     """Return the content security policy: nothing is loaded, and only this style sheet and this script are used."""
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    scripts = "" if script is None else f"script-src {_hash(script)}; "
+    return f"default-src 'none'; style-src {_hash(style)}; {scripts}img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
@@ -106,6 +104,6 @@ def _as_json(data: object) -> str:
     return _ESCAPED.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 
 
-def _clean(text: str) -> str:
+def encodable(text: str) -> str:
     """Return a text that can be encoded as UTF-8: lone surrogates are replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
