@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from topshap.core.result import TopK
     from topshap.games.imputers import ImputerName
+    from topshap.games.links import LinkName
     from topshap.games.tables import Table
 
 _log = logging.getLogger("topshap")
@@ -45,6 +46,7 @@ class ExplainerOptions(RunOptions, total=False):
     always: Iterable[Any] | None
     categorical: Iterable[Any] | None
     feature_names: Sequence[str] | None
+    link: LinkName
     batch_bytes: int
 
 
@@ -64,10 +66,11 @@ class Explainer:
     output
         The name of the class to explain, for a classifier with more than two; or the position of a function's output.
     **options
-        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, batch_bytes);
-        and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every explanation. Each
-        row is a separate game: if the file given as ``store`` belongs to another row, the values are kept in a file
-        next to it, whose name ends in digits of the game's fingerprint. Pass a `topshap.Store` to name the model.
+        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, link,
+        batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every
+        explanation. Each row is a separate game: if the file given as ``store`` belongs to another row, the values are
+        kept in a file next to it, whose name ends in digits of the game's fingerprint. Pass a `topshap.Store` to name
+        the model.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from topshap.games.image import ImageGame
 from topshap.games.lookup import TableGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
+from topshap.games.predictions import PredictionsGame
 from topshap.games.retraining import RetrainingGame
 from topshap.games.text import TextGame
 from topshap.games.total_correlation import UnsupervisedGame
@@ -23,6 +24,7 @@ __all__ = [
     "ImageGame",
     "PerCoalition",
     "PredictionGame",
+    "PredictionsGame",
     "RetrainingGame",
     "TableGame",
     "TextGame",

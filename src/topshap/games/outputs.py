@@ -1,4 +1,4 @@
-"""Models of any library as functions from a table to one number per row."""
+"""Models of any library as functions from a table to one number per row, or to one number per row and output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from topshap.core.errors import GameError, ParameterError
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
-    from topshap.core.typing import Values
+    from topshap.core.typing import Matrix, Values
     from topshap.games.tables import Table
+
+
+ALL_OUTPUTS = "all"
+"""The name that stands for all outputs of a model."""
 
 
 class Prediction:
@@ -23,7 +27,8 @@ class Prediction:
     predict
         A function from a table to one number per row, or to one number per row and class.
     output
-        The class to explain: its name if the model names its classes, otherwise its position. None for a single output.
+        The class to explain: its name if the model names its classes, otherwise its position. None for a single output,
+        and ``"all"`` for all outputs, unless a class has this name.
     output_name
         A description of the output; by default the names of the function and of the output.
 
@@ -33,6 +38,8 @@ class Prediction:
         As given.
     output_name : str
         The description of the output.
+    several : bool
+        Whether all outputs are explained.
 
     Examples
     --------
@@ -48,7 +55,9 @@ class Prediction:
             hint = "a function from rows to numbers, such as model.predict_proba; topshap.Explainer takes a model"
             refuse("predict", predict, must_be=hint)
         self.predict, self.output = predict, _check_output(output)
-        self._column = self._column_of(output)
+        classes = self.classes
+        self.several = isinstance(output, str) and output == ALL_OUTPUTS and not (classes and output in classes)
+        self._column = None if self.several else self._column_of(output)
         name = getattr(predict, "__name__", type(predict).__name__)
         self.output_name = output_name or (name if output is None else f"{name}, output {output!r}")
 
@@ -59,7 +68,31 @@ class Prediction:
         return None if classes is None or getattr(self.predict, "__name__", "") == "predict" else list(classes)
 
     def __call__(self, data: Any) -> Values:
-        """Return one number per row."""
+        """Return one number per row, or with all outputs one row of numbers per row."""
+        answer = self.outputs(data)
+        return answer if self.several else answer[:, 0]
+
+    def names(self, n_outputs: int) -> tuple[str, ...]:
+        """Return one name for each of all outputs: the names of the classes, or numbers.
+
+        Examples
+        --------
+        >>> Prediction(lambda X: X, output="all").names(2)
+        ('output 0', 'output 1')
+        """
+        classes = self.classes
+        if classes is not None and len(classes) == n_outputs:
+            return tuple(str(each) for each in classes)
+        return tuple(f"output {i}" for i in range(n_outputs))
+
+    def outputs(self, data: Any) -> Matrix:
+        """Return one column for each output that is explained, shape (rows, outputs).
+
+        Examples
+        --------
+        >>> Prediction(lambda X: np.stack([1 - X[:, 0], X[:, 0]], axis=1), output="all").outputs(np.array([[0.25]]))
+        array([[0.75, 0.25]])
+        """
         answer = as_array(self.predict(data))
         if answer.dtype.kind not in "biuf":
             raise GameError(
@@ -67,15 +100,17 @@ class Prediction:
                 f"{answer.ravel()[:1].tolist()}. For a classifier, use predict_proba and name a class as 'output'."
             )
         if answer.ndim == 2 and answer.shape[1] > 1:
-            answer = answer[:, self._column_within(answer.shape[1])]
+            answer = answer if self.several else answer[:, [self._column_within(answer.shape[1])]]
         elif self._column not in (None, 0) or answer.ndim > 2:
             refuse("output", self.output, must_be="None for a model with one output")
-        return answer.reshape(len(answer)).astype(np.float64)
+        if answer.ndim == 0:
+            raise GameError(f"The model must return one number per row. Got {answer} instead.")
+        return answer.reshape(len(answer), -1 if len(answer) else 1).astype(np.float64)
 
-    def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> None:
-        """Predict a few rows to check early that the model accepts the table."""
+    def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> Matrix:
+        """Predict a few rows to check early that the model accepts the table, and return the outputs."""
         try:
-            answer = self(table.mix(rows))
+            answer = self.outputs(table.mix(rows))
         except (ParameterError, GameError):
             raise
         except Exception as error:
@@ -86,6 +121,7 @@ class Prediction:
             raise ParameterError.about("predict", complaint) from error
         if len(answer) != len(rows):
             refuse("predict", len(answer), must_be=f"a function that returns one number per row, {len(rows)} here")
+        return answer
 
     def _column_of(self, output: Any) -> int | None:
         classes = self.classes
@@ -128,7 +164,8 @@ def prediction_of(model: Any, output: Any = None) -> Prediction:
     if hasattr(model, "predict"):
         return Prediction(model.predict, output, "predict")
     if hasattr(model, "forward") and hasattr(model, "parameters"):
-        return Prediction(TorchPredict(model), output, f"output {output or 0} of the module")
+        which = "all outputs" if output == ALL_OUTPUTS else f"output {output or 0}"
+        return Prediction(TorchPredict(model), output, f"{which} of the module")
     if not callable(model):
         refuse("model_or_predict", model, must_be="a fitted model or a function from rows to numbers")
     return Prediction(model, output)
@@ -144,6 +181,8 @@ def _check_output(output: Any) -> Any:
 
 def _probability(model: Any, output: Any) -> Prediction:
     classes = list(getattr(model, "classes_", ()))
+    if output == ALL_OUTPUTS and output not in classes:
+        return Prediction(model.predict_proba, output, "predict_proba of all classes")
     if output is None and len(classes) == 2:
         output = classes[1]
     elif output is None and classes:
@@ -152,6 +191,8 @@ def _probability(model: Any, output: Any) -> Prediction:
 
 
 def _decision(model: Any, output: Any) -> Prediction:
+    if output == ALL_OUTPUTS and output not in list(model.classes_):
+        return Prediction(model.decision_function, output, "decision_function of all classes")
     # With two classes, the decision function is a single column, which belongs to the second class.
     column = output if len(model.classes_) > 2 or output != model.classes_[1] else None
     return Prediction(model.decision_function, column, _of_class("decision_function", output))

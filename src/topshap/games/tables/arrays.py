@@ -42,11 +42,24 @@ class ArrayTable(Table):
             refuse("x", got=f"an array of shape {row.shape}", must_be=must_be)
         return type(self)(row.reshape(1, -1))
 
+    def all_like(self, X: Any) -> Self:
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.data.shape[1]:
+            must_be = f"rows with the {self.data.shape[1]} columns of the background"
+            refuse("X", got=f"an array of shape {rows.shape}", must_be=must_be)
+        return type(self)(rows)
+
     def over(self, other: Self) -> Self:
         return type(self)(np.concatenate([self.data, other.data]))
 
     def mix(self, row_of: NDArray[np.intp]) -> Any:
         return self.data[row_of, np.arange(self.data.shape[1])]
+
+    def sources(self) -> NDArray[Any]:
+        return np.ascontiguousarray(self.data)
+
+    def assembled(self, cells: NDArray[Any]) -> Any:
+        return cells
 
     def column(self, j: int) -> NDArray[Any]:
         values = self.data[:, j]

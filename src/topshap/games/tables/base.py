@@ -52,12 +52,48 @@ class Table(ABC):
         """Return one row, given in any form, as a table with the columns and dtypes of this table."""
 
     @abstractmethod
+    def all_like(self, X: Any) -> Self:
+        """Return rows, given in any form, as a table with the columns and dtypes of this table."""
+
+    @abstractmethod
     def over(self, other: Self) -> Self:
         """Return the rows of this table above those of another table with the same columns and dtypes."""
 
     @abstractmethod
     def mix(self, row_of: NDArray[np.intp]) -> Any:
         """Return data of the user's type whose cell (r, j) is this table's cell (row_of[r, j], j)."""
+
+    def sources(self) -> NDArray[Any]:
+        """Return an array of the table's shape; `assembled` makes rows from cells of its columns.
+
+        By default, each cell is the position of its row; a table whose values fit into one array returns the values.
+        """
+        return np.repeat(np.arange(self.n_rows)[:, None], len(self.labels), axis=1)
+
+    def assembled(self, cells: NDArray[Any]) -> Any:
+        """Return data of the user's type with one row for each row of `cells`, whose columns are cells of `sources`."""
+        return self.mix(cells)
+
+    def sample(self, at_most: int, random_state: int | np.random.Generator) -> Self:
+        """Return a random sample of the rows without replacement, in the order of the table.
+
+        Parameters
+        ----------
+        at_most
+            The number of rows; a table with no more rows is returned as it is.
+        random_state
+            A seed, which always gives the same rows, or a generator.
+
+        Examples
+        --------
+        >>> from topshap.games.tables import as_table
+        >>> as_table("X", [[0.0], [1.0], [2.0], [3.0]]).sample(2, random_state=0).data.tolist()
+        [[2.0], [3.0]]
+        """
+        if self.n_rows <= at_most:
+            return self
+        chosen = np.random.default_rng(random_state).choice(self.n_rows, size=at_most, replace=False)
+        return self.rows(np.sort(chosen))
 
     @abstractmethod
     def column(self, j: int) -> NDArray[Any]:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Players
 
-_SAME_COLUMNS = "one row with the same columns as the background"
-
 
 class FrameTable(Table):
     """A data frame of any eager library that narwhals supports."""
@@ -54,11 +52,27 @@ class FrameTable(Table):
     def like(self, x: Any) -> Self:
         return self._row(_cells(x, self.labels))
 
+    def all_like(self, X: Any) -> Self:
+        columns = [self._cast_all(j, given) for j, given in enumerate(_columns_of(X, self.labels))]
+        return self._like(columns[0].to_frame().with_columns(*columns[1:]))
+
     def over(self, other: Self) -> Self:
         return type(self)(native.stack(self._frame, other._frame, labels_from=self.data))
 
     def mix(self, row_of: NDArray[np.intp]) -> Any:
         return native.gather(self.data, self._columns, _transposed(row_of))
+
+    @cached_property
+    def _one_dtype(self) -> np.dtype[Any] | None:
+        return native.common_dtype(self.data)
+
+    def sources(self) -> NDArray[Any]:
+        if self._one_dtype is None:
+            return super().sources()
+        return np.ascontiguousarray(self.data.to_numpy())
+
+    def assembled(self, cells: NDArray[Any]) -> Any:
+        return self.mix(cells) if self._one_dtype is None else native.frame_of_array(self.data, cells)
 
     def column(self, j: int) -> NDArray[Any]:
         return native.values_of(self._columns[j])
@@ -84,17 +98,34 @@ class FrameTable(Table):
         columns = [self._cast(j, cell) for j, cell in enumerate(cells)]
         return self._like(columns[0].to_frame().with_columns(*columns[1:]))
 
-    def _cast(self, j: int, cell: Any) -> nw.Series[Any]:
+    def _cast(self, j: int, cell: Any, parameter: str = "x") -> nw.Series[Any]:
         column, label = self._columns[j], self.labels[j]
         categories = native.categories_of(column)
         if categories is not None and not is_missing(cell) and cell not in categories:
-            refuse("x", cell, must_be=f"a row of known categories; those of column {label!r} are {categories}")
+            known = f"known categories; those of column {label!r} are {categories}"
+            refuse(parameter, cell, must_be=f"a row of {known}" if parameter == "x" else f"rows of {known}")
         try:
-            return native.cast_cell(cell, column)
+            return native.cast_cells([cell], column)
         except Exception as error:
             dtype = native.dtype_of(column)
             complaint = f"must match the dtypes of the background; column {label!r} has {dtype}."
-            raise ParameterError.about("x", f"{complaint} Got {cell!r} instead.") from error
+            raise ParameterError.about(parameter, f"{complaint} Got {cell!r} instead.") from error
+
+    def _cast_all(self, j: int, given: nw.Series[Any] | list[Any]) -> nw.Series[Any]:
+        """Return the cells of a column, cast to the dtype of column j of this table."""
+        column = self._columns[j]
+        if isinstance(given, nw.Series):
+            if type(given.to_native()) is type(column.to_native()) and native.same_dtype(given, column):
+                return nw.maybe_reset_index(given.alias(column.name))
+            given = given.to_list()
+        categories = native.categories_of(column)
+        try:
+            if categories is None or all(is_missing(cell) or cell in categories for cell in given):
+                return native.cast_cells(given, column)
+        except Exception:  # noqa: BLE001, S110 - libraries raise anything; cell by cell, the error names the cell
+            pass
+        cells = [self._cast(j, cell, "X").to_frame() for cell in given]
+        return nw.concat(cells, how="vertical")[column.name]
 
 
 def _transposed(array: NDArray[Any], block: int = 256) -> NDArray[Any]:
@@ -114,17 +145,36 @@ def _cells(x: Any, labels: list[Any]) -> list[Any]:
             must_be = f"one row with the {len(labels)} columns of the background"
             refuse("x", got=f"an array of shape {cells.shape}", must_be=must_be)
         return list(cells.ravel().tolist())
-    if [label for label, _ in named] == labels:
-        return [cell for _, cell in named]
-    cell_of = dict(named)
-    missing = [label for label in labels if label not in cell_of]
-    extra = [label for label in cell_of if label not in labels]
+    order = _order_of([label for label, _ in named], labels, "x")
+    return [named[position][1] for position in order]
+
+
+def _columns_of(X: Any, labels: list[Any]) -> list[Any]:
+    """Return the columns of a table in the order of the labels: series of a frame, or lists of cells of an array."""
+    if nw.dependencies.is_into_dataframe(X):
+        table = FrameTable(nw.to_native(X, pass_through=True))
+        return [table._columns[position] for position in _order_of(table.labels, labels, "X")]  # noqa: SLF001
+    cells = np.asarray(X, dtype=object)
+    if cells.ndim != 2 or cells.shape[1] != len(labels):
+        must_be = f"a frame or rows with the {len(labels)} columns of the background"
+        refuse("X", got=f"an array of shape {cells.shape}", must_be=must_be)
+    return [column.tolist() for column in cells.T]
+
+
+def _order_of(given: list[Any], labels: list[Any], parameter: str) -> Sequence[int]:
+    """Return the position of each label among the given ones, which may be in another order."""
+    if given == labels:
+        return range(len(labels))
+    must_be = f"{'one row' if parameter == 'x' else 'rows'} with the same columns as the background"
+    position_of = {label: position for position, label in enumerate(given)}
+    missing = [label for label in labels if label not in position_of]
+    extra = [label for label in position_of if label not in labels]
     if missing or extra:
         differences = [f"without {missing}"] * bool(missing) + [f"with {extra}"] * bool(extra)
-        refuse("x", got=f"a row {' and '.join(differences)}", must_be=_SAME_COLUMNS)
-    if len(cell_of) < len(named):
-        refuse("x", got="repeated labels in a different order", must_be=_SAME_COLUMNS)
-    return [cell_of[label] for label in labels]
+        refuse(parameter, got=f"{'a row' if parameter == 'x' else 'rows'} {' and '.join(differences)}", must_be=must_be)
+    if len(position_of) < len(given):
+        refuse(parameter, got="repeated labels in a different order", must_be=must_be)
+    return [position_of[label] for label in labels]
 
 
 def _named_cells(x: Any) -> list[tuple[Any, Any]] | None:
@@ -132,7 +182,7 @@ def _named_cells(x: Any) -> list[tuple[Any, Any]] | None:
     if nw.dependencies.is_into_dataframe(x):
         table = FrameTable(nw.to_native(x, pass_through=True))
         if table.n_rows != 1:
-            refuse("x", got=f"{table.n_rows} rows", must_be=_SAME_COLUMNS)
+            refuse("x", got=f"{table.n_rows} rows", must_be="one row with the same columns as the background")
         return list(zip(table.labels, (column.to_list()[0] for column in table._columns), strict=True))  # noqa: SLF001
     if isinstance(x, Mapping) or nw.dependencies.is_pandas_like_series(x):
         return list(x.items())

@@ -1,8 +1,8 @@
 """Operations on data frames that narwhals does not have, one branch per library.
 
 - Its dtypes are common to all libraries and lack some details: the categories of a pandas categorical, the index type
-  of an Arrow dictionary, the precision of a decimal, extension types. `cast_cell` and `categories_of` use the library's
-  own dtypes, since models depend on them.
+  of an Arrow dictionary, the precision of a decimal, extension types. `cast_cells` and `categories_of` use the
+  library's own dtypes, since models depend on them.
 - It requires unique column names that are strings; pandas does not. pandas frames are passed to it under the names
   "0", "1", ... and get their labels back from `with_labels_of`.
 - It gathers the index of a pandas column together with the values; `gather` avoids this, which halves the work.
@@ -70,6 +70,20 @@ def _pandas_frame(like: Any, arrays: list[Any]) -> Any:
     return frame
 
 
+def common_dtype(data: Any) -> np.dtype[Any] | None:
+    """Return the dtype of a pandas frame whose columns all have the same numeric NumPy dtype, otherwise None."""
+    if not nw.dependencies.is_pandas_dataframe(data):
+        return None
+    dtypes = set(data.dtypes)
+    dtype = dtypes.pop()
+    return dtype if not dtypes and isinstance(dtype, np.dtype) and dtype.kind in "biuf" else None
+
+
+def frame_of_array(like: Any, values: NDArray[Any]) -> Any:
+    """Return an array as a pandas frame with the labels of another frame, without a copy."""
+    return type(like)(values, columns=like.columns, copy=False)
+
+
 def _in_one_piece(data: Any) -> Any:
     """Return a frame with its rows in a single chunk, which makes gathering faster."""
     if nw.dependencies.is_pyarrow_table(data):
@@ -107,6 +121,11 @@ def dtype_of(column: nw.Series[Any]) -> Any:
     return data.type if nw.dependencies.is_pyarrow_chunked_array(data) else data.dtype
 
 
+def same_dtype(one: nw.Series[Any], other: nw.Series[Any]) -> bool:
+    """Return whether two columns of the same library have the same dtype, with the same categories."""
+    return bool(dtype_of(one) == dtype_of(other))
+
+
 def categories_of(column: nw.Series[Any]) -> list[Any] | None:
     """Return the values that the dtype of a column allows, or None if there is no restriction."""
     if nw.dependencies.is_pandas_like_series(column.to_native()):
@@ -115,24 +134,23 @@ def categories_of(column: nw.Series[Any]) -> list[Any] | None:
     return list(column.dtype.categories) if isinstance(column.dtype, nw.Enum) else None
 
 
-def cast_cell(cell: Any, column: nw.Series[Any]) -> nw.Series[Any]:
-    """Return a column of one cell with the name and exact dtype of another column."""
+def cast_cells(cells: list[Any], column: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a column of these cells with the name and exact dtype of another column."""
     data, dtype = column.to_native(), dtype_of(column)
-    known = None if is_missing(cell) else cell.item() if isinstance(cell, np.generic) else cell
     if nw.dependencies.is_pandas_like_series(data):
-        made = type(data)([cell], dtype="object").astype(dtype)
-    elif nw.dependencies.is_pyarrow_chunked_array(data):
-        made = _pyarrow_cell(known, dtype)
+        made = type(data)(cells, dtype="object").astype(dtype)
     else:
-        made = type(data)([known]).cast(dtype)
+        known = [None if is_missing(cell) else cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+        arrow = nw.dependencies.is_pyarrow_chunked_array(data)
+        made = _pyarrow_cells(known, dtype) if arrow else type(data)(known).cast(dtype)
     return nw.from_native(made, series_only=True).alias(column.name)
 
 
-def _pyarrow_cell(cell: Any, dtype: Any) -> Any:
+def _pyarrow_cells(cells: list[Any], dtype: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - already imported by the user
 
     try:
-        array = pa.array([cell]).cast(dtype)  # raises an error where a direct conversion would truncate digits
+        array = pa.array(cells).cast(dtype)  # raises an error where a direct conversion would truncate digits
     except OverflowError:  # an integer above 2**63 - 1
-        array = pa.array([cell], type=dtype)
+        array = pa.array(cells, type=dtype)
     return pa.chunked_array([array])
