@@ -51,17 +51,29 @@ class OwnPairs:
         The process, conditioned on the shared pairs.
     pool
         The candidates.
+    base, mean
+        The estimate from the shared pairs, and the expected odd parts of the candidates, of shape (P, R). They may come
+        from models that improve on the process; its covariances say how an observation changes them.
     k, rank_by
         The size of the top and its order.
     """
 
-    def __init__(self, process: SharedProcess, pool: CandidatePool, k: int, rank_by: RankBy) -> None:
+    def __init__(
+        self,
+        process: SharedProcess,
+        pool: CandidatePool,
+        base: SharedEstimate,
+        mean: Matrix,
+        *,
+        k: int,
+        rank_by: RankBy,
+    ) -> None:
         self._process, self._pool, self._k, self._rank_by = process, pool, k, rank_by
-        self._base = process.estimate()
-        outputs = len(self._base.values)
+        self._base, self._mean = base, mean
+        outputs = len(base.values)
         self._seen = np.full((outputs, 0), NONE, dtype=np.intp)
         self._surprise = np.zeros((outputs, 0))
-        self.estimate = self._base
+        self.estimate = base
         """The estimate from all pairs added so far."""
 
     def choose(self, average: int, rng: np.random.Generator) -> Wanted:
@@ -95,8 +107,7 @@ class OwnPairs:
         pair, output = np.nonzero(observed)
         place = (np.cumsum(observed, axis=0) - 1)[pair, output]
         seen[output, place] = at[pair]
-        units = self._process.units
-        surprise[output, place] = odd[pair, output] / units[output] - self._pool.mean[at[pair], output]
+        surprise[output, place] = (odd[pair, output] - self._mean[at[pair], output]) / self._process.units[output]
         self._seen = np.concatenate([self._seen, seen], axis=1)
         self._surprise = np.concatenate([self._surprise, surprise], axis=1)
         first = np.argsort(self._seen == NONE, axis=1, kind="stable")[:, : int((self._seen != NONE).sum(axis=1).max())]
@@ -121,7 +132,7 @@ class OwnPairs:
         own = (self._seen != NONE).sum(axis=1)
         known = base.factors / self._process.units**2
         # The own pairs say how surprising an output is, just as the shared ones do.
-        factors = (m * known + squares * (1.0 + 2.0 * n / m)) / (m + own) * self._process.units**2
+        factors = (m * known + squares * (1.0 + n / m)) / (m + own) * self._process.units**2
         factors = np.where(base.factors > 0.0, factors, 0.0)
         self.estimate = SharedEstimate(values, base.covariance, factors, _PoolReduction(self._pool, self._seen))
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 NONE = -1
 """Pads the lists of pairs of outputs that have fewer than others."""
-SHORTLIST = (4, 32)
+SHORTLIST = (2, 32)
 """An output chooses from this many candidates per pair it may choose, plus this many: those that look best at first."""
 _SMALLEST_VARIANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class CandidatePool:
-    """Candidate pairs, with the posterior given the shared pairs, on the scale on which every output has the unit 1."""
+    """Candidate pairs, with their covariances given the shared pairs, on the scale on which odd parts have rms 1."""
 
     coalitions: Coalitions
     """The pairs, of shape (P, n)."""
@@ -37,8 +37,6 @@ class CandidatePool:
     """The covariance of their odd parts, of shape (P, P)."""
     effect: Matrix
     """The covariance of their odd parts and the Shapley values, of shape (P, n)."""
-    mean: Matrix
-    """The expected odd parts of all outputs, of shape (P, R)."""
 
     @classmethod
     def of(cls, posterior: OddPosterior, coalitions: Coalitions) -> CandidatePool:
@@ -49,7 +47,7 @@ class CandidatePool:
         joint = kernel.covariance(x, x) - reduced.T @ reduced
         joint[np.diag_indices(len(x))] += np.maximum(kernel.residual(x), _SMALLEST_VARIANCE)
         effect = posterior.functional_of(x) - cross.T @ posterior.solved_functional
-        return cls(coalitions, joint, effect, cross.T @ posterior.weights)
+        return cls(coalitions, joint, effect)
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -115,11 +113,12 @@ class _Greedy:
             rows, columns = np.nonzero(seen != NONE)
             free[rows, seen[rows, columns]] = False
             index = np.where(seen == NONE, 0, seen)
-            whitened = pool.whitened(seen, pool.joint[index]).astype(np.float32)
-            reduced = pool.of_seen(seen).astype(np.float32)
-            effect -= (roots.astype(np.float32) @ reduced.transpose(0, 2, 1)) @ whitened
-            variance -= np.einsum("bqp,bqp->bp", whitened, whitened)
-            known = whitened
+            units = np.broadcast_to(np.eye(seen.shape[1]), (outputs, *[seen.shape[1]] * 2))
+            inverse = pool.whitened(seen, units).astype(np.float32)
+            known = np.asarray(inverse @ self._joint[index])
+            reduced = inverse @ pool.effect.astype(np.float32)[index]
+            effect -= (roots.astype(np.float32) @ reduced.transpose(0, 2, 1)) @ known
+            variance -= np.einsum("bqp,bqp->bp", known, known)
         variance = np.maximum(variance, _SMALLEST_VARIANCE)
         gain = np.einsum("bnp,bnp->bp", effect, effect)
         shortlist = min(size, SHORTLIST[0] * int(counts[0]) + SHORTLIST[1])
@@ -149,7 +148,7 @@ class _Greedy:
         deviation = np.sqrt(variance[row, best])[:, None]
         before = self._steps[:active, : self._done]
         shift = self._joint[self._index[row, best][:, None], self._index[:active]]
-        shift = shift - np.einsum("bq,bqp->bp", before[row, :, best], before)
+        shift = shift - np.matmul(before[row, :, best][:, None, :], before)[:, 0]
         limit = np.sqrt(variance)  # bounds every covariance; rounding errors exceed it where the variance is tiny
         shift = np.clip(shift / deviation, -limit, limit)
         effect -= (effect[row, :, best] / deviation)[:, :, None] * shift[:, None, :]

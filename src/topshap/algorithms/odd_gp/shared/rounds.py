@@ -11,7 +11,9 @@ from topshap.algorithms.odd_gp.active import most_informative
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.regime import SINGLES_FIRST_BELOW
 from topshap.algorithms.odd_gp.shared.borders import pooled_contrasts
+from topshap.algorithms.odd_gp.shared.clusters import KernelClusters, cluster_count
 from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate, adding_up
+from topshap.algorithms.odd_gp.shared.logits import LogitStack, Predictor
 from topshap.algorithms.odd_gp.shared.own_pairs import OwnPairs, Wanted
 from topshap.algorithms.odd_gp.shared.pairs import SharedPairs
 from topshap.algorithms.odd_gp.shared.pool import CandidatePool
@@ -123,8 +125,9 @@ class SharedRun:
         refine = self._refine and pairs < existing and self.pairs.n_outputs > 1
         shared = min(max(int(SHARED_PART * pairs), _design_size(n, 0)), pairs) if refine else pairs
         yield from self._shared_rounds(shared, own=pairs - shared)
+        model = self._finish()
         if pairs > shared:
-            yield from self._own_rounds(pairs - shared)
+            yield from self._own_rounds(pairs - shared, model)
 
     def _single_players(self) -> Iterator[Request]:
         """Spend a budget of less than one pair per player on single players and their complements."""
@@ -169,10 +172,25 @@ class SharedRun:
         count = min(count, len(candidates))
         return np.asarray(candidates[most_informative(self.process.posterior, x, contrasts, count)])
 
-    def _own_rounds(self, pairs: int) -> Iterator[Request]:
+    def _finish(self) -> Predictor:
+        """Improve the estimate with kernels of clusters and with logits of probabilities; return the best model."""
+        if self.process.is_final:
+            return self.process
+        model: Predictor = self.process
+        count = cluster_count(int(self.process.varying.sum()), *self.pairs.x.shape)
+        if count > 1:
+            model = clusters = KernelClusters(self.process, count, self._rng)
+            self.estimate = clusters.estimate(self.estimate)
+        stack = LogitStack(model, self.pairs, self._rng)
+        self.estimate = stack.estimate(self.estimate)
+        return stack
+
+    def _own_rounds(self, pairs: int, model: Predictor) -> Iterator[Request]:
         """Let the outputs in doubt choose pairs of their own."""
         candidates = unused_pairs(self._n, self.pairs.keys(), max(POOL, 3 * pairs), self._rng)
-        own = OwnPairs(self.process, CandidatePool.of(self.process.posterior, candidates), self._k, self._rank_by)
+        pool = CandidatePool.of(self.process.posterior, candidates)
+        mean = model.predict(np.where(candidates, 1.0, -1.0), np.arange(self.pairs.n_outputs))
+        own = OwnPairs(self.process, pool, self.estimate, mean, k=self._k, rank_by=self._rank_by)
 
         def add(wanted: Wanted, values: Matrix) -> None:
             count = len(values) // 2
