@@ -35,15 +35,18 @@ are moved outwards by this much, since values next to them differ by rounding er
 
 
 class Warp(NamedTuple):
-    """The logit between two bounds that lie outside an interval by fractions of its length."""
+    """The logit between two bounds that lie outside an interval by fractions of its length.
 
-    low: float
+    The fields are numbers, or arrays with one number per output, for values with one column per output.
+    """
+
+    low: float | Values
     """The lower end of the interval."""
-    length: float
+    length: float | Values
     """The length of the interval."""
-    below: float
+    below: float | Values
     """The distance of the lower bound from the interval, relative to its length."""
-    above: float
+    above: float | Values
     """The distance of the upper bound from the interval, relative to its length."""
 
     @classmethod
@@ -52,7 +55,7 @@ class Warp(NamedTuple):
         return cls(float(values.min()), float(np.ptp(values)), *margins)
 
     @property
-    def _width(self) -> float:
+    def _width(self) -> float | Values:
         """The distance between the bounds, relative to the length of the interval."""
         return 1.0 + self.below + self.above
 

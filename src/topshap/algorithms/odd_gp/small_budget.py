@@ -48,14 +48,22 @@ def singles_and_complements(n: int, rng: np.random.Generator) -> Coalitions:
 def shapley_posterior(coalitions: Coalitions, values: Values, gain: float) -> tuple[Values, Matrix]:
     """Return the mean and covariance of the Shapley values given the values of some coalitions."""
     n = coalitions.shape[1]
-    x = np.where(coalitions, 1.0, -1.0)
     scale = float(values.std()) or 1.0
+    functional, factor, prior = coalition_model(coalitions)
+    phi = functional.T @ linalg.cho_solve(factor, (values - values.mean()) / scale) * scale
+    posterior = prior - functional.T @ linalg.cho_solve(factor, functional)
+    return phi + (gain - phi.sum()) / n, (posterior + posterior.T) * (scale**2 / 2.0)
+
+
+def coalition_model(coalitions: Coalitions) -> tuple[Matrix, tuple[Matrix, bool], Matrix]:
+    """Return Cov(values, phi), the Cholesky factor of Cov(values) for `cho_solve`, and the prior covariance of phi.
+
+    Values are scaled to a variance of 1.
+    """
+    n = coalitions.shape[1]
+    x = np.where(coalitions, 1.0, -1.0)
     kernel = OddKernel(np.full(n, 1.5 / n), smooth=_SMOOTH, linear=1.0 / n, residual_level=_RESIDUAL)
     even = _COMMON + _SMOOTH * np.cosh(1.5 * (x @ x.T) / n) / np.cosh(1.5)
     # The residuals of v(x) and v(-x) are independent: the odd and the even residual have the same variance.
     covariance = kernel.covariance(x, x) + even + 2.0 * _RESIDUAL * np.eye(len(x))
-    factor = linalg.cho_factor(covariance, lower=True)
-    functional = kernel.functional(x)
-    phi = functional.T @ linalg.cho_solve(factor, (values - values.mean()) / scale) * scale
-    posterior = kernel.prior - functional.T @ linalg.cho_solve(factor, functional)
-    return phi + (gain - phi.sum()) / n, (posterior + posterior.T) * (scale**2 / 2.0)
+    return kernel.functional(x), linalg.cho_factor(covariance, lower=True), kernel.prior
