@@ -1,0 +1,101 @@
+"""Known dummies: players that contribute nothing and need not be played, and results that include them again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topshap.core.history import History
+from topshap.statistics.ranking import rank_key
+
+if TYPE_CHECKING:
+    from topshap.core.result import TopK
+    from topshap.core.typing import Matrix, Players, Values
+
+
+def players_to_play(dummies: np.ndarray[tuple[int], np.dtype[np.bool_]], k: int, *, guaranteed: bool) -> Players:
+    """Return the players of the smaller game.
+
+    With a guarantee, one dummy plays for all of them, so that the bounds compare the other players with zero: dummies
+    tie exactly, so a set that is right in the smaller game is right with all of them. That needs a set which does not
+    contain all players of the smaller game; otherwise all players play.
+
+    Parameters
+    ----------
+    dummies
+        Whether each player is a dummy.
+    k
+        The number of players to find.
+    guaranteed
+        Whether the race stops when its result is guaranteed.
+
+    Examples
+    --------
+    >>> players_to_play(np.array([False, True, False, True]), 1, guaranteed=False).tolist()
+    [0, 2]
+    >>> players_to_play(np.array([False, True, False, True]), 1, guaranteed=True).tolist()
+    [0, 1, 2]
+    """
+    plays = ~dummies
+    if guaranteed and dummies.any():
+        plays[np.argmax(dummies)] = True
+        if k >= np.count_nonzero(plays):
+            plays[:] = True
+    if not plays.any():
+        plays[0] = True  # a game has at least one player
+    return np.flatnonzero(plays)
+
+
+def with_dummies(top: TopK, players: Players, n: int, k: int, names: tuple[str, ...] | None = None) -> TopK:
+    """Return the result of a smaller game as one of the whole game, in which the other players are worth nothing.
+
+    Parameters
+    ----------
+    top
+        The result of the smaller game.
+    players
+        The players of the smaller game, see `players_to_play`.
+    n, k
+        The number of players of the whole game, and the number of players to find.
+    names
+        The names of all players.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> top = topshap.identify(topshap.games.AdditiveGame([3.0, -2.0]), k=1)
+    >>> whole = with_dummies(top, np.array([0, 2]), 3, 2)
+    >>> whole.players, whole.estimates
+    (array([0, 1]), array([ 3.,  0., -2.]))
+    """
+    if len(players) == n:
+        return top
+    estimates = _spread(top.estimates, players, n)
+    found = players[top.players]
+    if top.epsilon is None or top.stopped == "exact":  # otherwise the guarantee is for this set
+        # The order of the smaller game first, so that its ties are broken as there.
+        order = np.concatenate([players[top.ranking], np.setdiff1d(np.arange(n), players)])
+        found = order[np.argsort(-rank_key(estimates[order], top.rank_by), kind="stable")][:k]
+    history = top.history
+    return replace(
+        top,
+        players=found,
+        estimates=estimates,
+        std_errors=_spread(top.std_errors, players, n),
+        covariance=None if top.covariance is None else _spread(_spread(top.covariance, players, n).T, players, n).T,
+        player_names=names,
+        history=None
+        if history is None
+        else History(
+            history.evaluations, _spread(history.estimates, players, n), _spread(history.std_errors, players, n)
+        ),
+    )
+
+
+def _spread(array: Values | Matrix, players: Players, n: int) -> Values | Matrix:
+    """Return an array with zeros for the players that did not play, along its last axis."""
+    whole = np.zeros((*array.shape[:-1], n))
+    whole[..., players] = array
+    return whole
