@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead coverage chaos
+.PHONY: overhead coverage chaos bench-tables
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -81,6 +81,11 @@ format: $(VENV)/.test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The newest shap and shapiq need Python 3.12 or later: make bench-tables PYTHON=python3.13
+$(VENV)/.bench-tables: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
+	$(INSTALL) --editable '.[all]' --editable 'benchmarks[tables]'
+	touch $@
+
 GAMES ?=
 BASELINES ?=
 RESULTS ?= topshap-bench
@@ -101,6 +106,10 @@ bench-race: $(VENV)/.bench ## topshap against the published algorithms, shap and
 
 bench-guarantee: $(VENV)/.bench ## how often races that stop by themselves are wrong
 	$(BENCH) guarantee $(FOLDERS)
+
+DATASETS ?=
+bench-tables: $(VENV)/.bench-tables ## whole tables next to shap, lightshap and shapiq, from OpenML or DATASETS=dir
+	$(BENCH) explain-tables $(if $(DATASETS),--folder $(DATASETS))
 
 bench-scale: $(VENV)/.bench ## time and memory per access of every algorithm, as players and budgets grow
 	$(BENCH) scale --out $(RESULTS)

@@ -240,6 +240,33 @@ def overhead(
     typer.echo(report(run(old=old, runs=runs, progress=say, **given(algorithms=algorithm)), runs=runs))
 
 
+def explain_tables(
+    setup: Annotated[
+        list[str] | None, typer.Option(help="A set-up by name, for example bike-mlp; all by default; can be repeated.")
+    ] = None,
+    folder: Datasets = None,
+    rows: Annotated[
+        list[int] | None, typer.Option(min=1, help="A length of the table: by default 1, 10, 200 and 2000.")
+    ] = None,
+    budget: Budgets = None,
+    judged: Annotated[int, typer.Option(min=1, help="The number of rows that errors are measured on.")] = 16,
+    out: Annotated[Path | None, typer.Option(help="A file for the report, which is printed as well.")] = None,
+) -> None:
+    """Compare topshap with shap, lightshap and shapiq on whole tables, at equal accuracy.
+
+    For example: topshap-bench explain-tables --setup diabetes-rf --rows 20 --budget 100 --judged 2
+    """
+    from topshap_bench.tables.comparison import compare, report
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
+
+    text = report(compare(folder=folder, judged=judged, progress=say, **given(setups=setup, rows=rows, budgets=budget)))
+    typer.echo(text)
+    if out is not None:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
 COMMANDS = (
     fixed_budget,
     fixed_confidence,
@@ -251,4 +278,5 @@ COMMANDS = (
     global_games,
     selection,
     overhead,
+    explain_tables,
 )

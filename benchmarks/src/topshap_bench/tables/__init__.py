@@ -1,0 +1,1 @@
+"""Explanations of whole tables: set-ups with known Shapley values, other packages, and a comparison."""
