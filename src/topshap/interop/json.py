@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from topshap.core.errors import ParameterError
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
+from topshap.interop.json_values import plain
+from topshap.interop.many_json import MANY_FORMAT, MANY_VERSION, read_many
 
 if TYPE_CHECKING:
     import os
@@ -33,11 +32,11 @@ def save(top: TopK, path: str | os.PathLike[str]) -> None:
 
 def as_text(top: TopK) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
+    return json.dumps({"format": FORMAT, "version": VERSION, **plain(top)}, allow_nan=False, indent=1)
 
 
-def load(path: str | os.PathLike[str]) -> TopK:
-    """Read a result that `TopK.save` wrote. Nothing in the file is executed.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a result that `TopK.save` or `Explanations.save` wrote. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ def load(path: str | os.PathLike[str]) -> TopK:
 
     Returns
     -------
-    TopK
+    TopK or Explanations
         The same result, to the last bit.
 
     Raises
@@ -65,10 +64,15 @@ def load(path: str | os.PathLike[str]) -> TopK:
     array([0, 2])
     """
     try:
-        return read_result(_without_header(_parse(Path(path))))
+        content = _parse(Path(path))
+        many = isinstance(content, dict) and content.get("format") == MANY_FORMAT
+        if many:
+            return read_many(_without_header(content, MANY_FORMAT, MANY_VERSION))
+        return read_result(_without_header(content, FORMAT, VERSION))
     except FieldError as error:
         raise ParameterError(
-            f"The 'path' parameter of load must be a JSON file that TopK.save wrote. Got {str(path)!r}: {error}."
+            "The 'path' parameter of load must be a JSON file that TopK.save or Explanations.save wrote. "
+            f"Got {str(path)!r}: {error}."
         ) from error
 
 
@@ -105,23 +109,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise FieldError(f"{name} is not a number in JSON")
 
 
-def _without_header(content: Any) -> dict[str, Any]:
-    """Return the content of a file without its format and version, which must be those of this module."""
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise FieldError(f"the field 'format' must be {FORMAT!r}")
+def _without_header(content: Any, kind: str, known: int) -> dict[str, Any]:
+    """Return the content of a file without its format and version, which must be these."""
+    if not isinstance(content, dict) or content.pop("format", None) != kind:
+        raise FieldError(f"the field 'format' must be {FORMAT!r} or {MANY_FORMAT!r}")
     version = content.pop("version", None)
-    if type(version) is not int or version != VERSION:
-        newer = "; a newer version of topshap wrote it" if type(version) is int and version > VERSION else ""
-        raise FieldError(f"the field 'version' must be {VERSION}, not {shorten_value(version)}{newer}")
+    if type(version) is not int or version != known:
+        newer = "; a newer version of topshap wrote it" if type(version) is int and version > known else ""
+        raise FieldError(f"the field 'version' must be {known}, not {shorten_value(version)}{newer}")
     return content
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as lists, numbers and strings, for JSON."""
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
