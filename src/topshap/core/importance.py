@@ -69,11 +69,13 @@ class Importance:
 
 def importance_of(tops: Explanations) -> Importance:
     """Return the importance of all players in some explanations; see `Explanations.importance`."""
-    magnitudes, variances = folded_normal_moments(tops.estimates, tops.std_errors)
     rows = len(tops)
     if rows == 0:
         unknown = np.full(tops.estimates.shape[1:], np.nan)
         return Importance(tops.all_names, unknown, unknown.copy(), 0, tops.output_names)
+    # Squares of very large or small numbers are not floats; a power of two changes no digit.
+    scale = 2.0 ** int(np.frexp(np.abs(tops.estimates).max())[1])
+    magnitudes, variances = folded_normal_moments(tops.estimates / scale, tops.std_errors / scale)
     between = magnitudes.var(axis=0, ddof=1) if rows > 1 else np.full(magnitudes.shape[1:], np.nan)
     errors = np.sqrt((between + variances.mean(axis=0)) / rows)
-    return Importance(tops.all_names, magnitudes.mean(axis=0), errors, rows, tops.output_names)
+    return Importance(tops.all_names, scale * magnitudes.mean(axis=0), scale * errors, rows, tops.output_names)

@@ -22,7 +22,7 @@ from topshap.interop.json_values import plain
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MANY_FORMAT, MANY_VERSION = "topshap.Explanations", 1
 PER_RESULT = frozenset({"players", "estimates", "std_errors", "covariance", "history", "player_values"})
@@ -37,8 +37,11 @@ def save_many(tops: Explanations, path: str | os.PathLike[str]) -> None:
 
 def many_as_text(tops: Explanations) -> str:
     """Return explanations as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    results = [plain(top) for row in tops for top in ([row] if isinstance(row, TopK) else row)]
+    results = [_written(top) for row in tops for top in ([row] if isinstance(row, TopK) else row)]
     shared = _shared(results)
+    values = None if tops.data is None else [_row(row) for row in tops.data.tolist()]
+    if results and values == [top.get("player_values") for top in results[:: tops.n_outputs or 1]]:
+        values = None  # the results have them
     content = {
         "format": MANY_FORMAT,
         "version": MANY_VERSION,
@@ -46,7 +49,7 @@ def many_as_text(tops: Explanations) -> str:
         "row_names": tops.row_names,
         "output_names": tops.output_names,
         "shared": shared,
-        "data": None if tops.data is None else [[_cell(cell) for cell in row] for row in tops.data.tolist()],
+        "data": values,
         "results": [{name: value for name, value in top.items() if name not in shared} for top in results],
     }
     return json.dumps(content, allow_nan=False, separators=(",", ":"))
@@ -76,6 +79,16 @@ def read_many(content: Mapping[str, Any]) -> Explanations:
         return Explanations(rows, data=data, **names)
     except ParameterError as error:
         raise FieldError(f"its results do not fit together: {error}") from None
+
+
+def _written(top: TopK) -> dict[str, Any]:
+    """Return the fields of a result for JSON."""
+    values = getattr(top, "player_values", None)
+    return plain(top) | ({} if values is None else {"player_values": _row(values)})
+
+
+def _row(values: Iterable[Any]) -> list[Any]:
+    return [_cell(value) for value in values]
 
 
 def _shared(results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -110,10 +123,10 @@ def _data(value: Any, n_rows: int, n_players: int) -> Any:
     kinds: set[type] = set()
     for row in value:
         of_row = set(map(type, row))
-        valid = len(row) == n_players and of_row <= {int, float, str, bool, type(None), list}
+        valid = len(row) == n_players and of_row <= {int, float, str, bool, type(None), dict}
         _require(valid, "data", must_be, row)
         kinds |= of_row
-    cells = [[_number_or(cell, must_be) for cell in row] for row in value] if list in kinds else value
+    cells = [[_number_or(cell, must_be) for cell in row] for row in value] if dict in kinds else value
     only = {type(cell) for row in cells for cell in row}
     if len(only) == 1 and only <= {float, int, bool}:
         return np.array(cells)
@@ -121,7 +134,7 @@ def _data(value: Any, n_rows: int, n_players: int) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """Return a value for JSON: a number that JSON does not have is a list of its name, anything unknown is text."""
+    """Return a value for JSON; an object with a string stands for a number that JSON does not have."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, np.bool_):
@@ -129,15 +142,15 @@ def _cell(value: Any) -> Any:
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
-        return float(value) if math.isfinite(value) else [str(float(value))]
+        return float(value) if math.isfinite(value) else {"number": str(float(value))}
     return str(value)
 
 
 def _number_or(cell: Any, must_be: str) -> Any:
-    if not isinstance(cell, list):
+    if not isinstance(cell, dict):
         return cell
-    _require(cell in (["nan"], ["inf"], ["-inf"]), "data", must_be, cell)
-    return float(cell[0])
+    _require(len(cell) == 1 and cell.get("number") in ("nan", "inf", "-inf"), "data", must_be, cell)
+    return float(cell["number"])
 
 
 def _is_list_of(value: Any, kind: type) -> bool:

@@ -54,8 +54,6 @@ def _long(tops: Explanations, pandas: Any, *, probabilities: bool) -> pd.DataFra
         outputs = np.broadcast_to(np.arange(tops.n_outputs)[:, np.newaxis], shape)
         columns["output"] = outputs if tops.output_names is None else _objects(tops.output_names)[outputs]
     columns["player"] = _objects(tops.all_names)[order]
-    if tops.data is not None:
-        columns["value"] = tops.data[rows, order]
     numbers: dict[str, NDArray[Any]] = {"estimate": tops.estimates, "std_error": tops.std_errors}
     numbers |= {"low": tops.estimates - half, "high": tops.estimates + half}
     if probabilities:
@@ -63,6 +61,8 @@ def _long(tops: Explanations, pandas: Any, *, probabilities: bool) -> pd.DataFra
         numbers["p_top_k"] = np.array([top.inclusion for top in results]).reshape(shape)
     numbers["top_k"] = top_k
     columns |= {name: np.take_along_axis(array, order, axis=-1) for name, array in numbers.items()}
+    if tops.data is not None:
+        columns["player_value"] = tops.data[rows, order]
     frame: pd.DataFrame = pandas.DataFrame(
         # as objects: strings of pandas cannot hold every name
         {name: pandas.Series(column.ravel(), dtype=column.dtype) for name, column in columns.items()}

@@ -12,9 +12,11 @@ from topshap.core.validation import front_door, refuse
 from topshap.statistics.normal_intervals import two_sided_quantile
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from topshap.core.explanations import Explanations
     from topshap.core.result import TopK
-    from topshap.core.typing import Players, Values
+    from topshap.core.typing import Matrix, Players, Values
 
 
 @front_door
@@ -48,7 +50,7 @@ def many_to_shap(tops: Explanations) -> Any:
     return shap.Explanation(
         values=values.transpose(axes),
         base_values=tops.empty.copy(),
-        data=None if tops.data is None else numeric_table(tops.data),
+        data=None if tops.data is None else _colours(tops.data),
         display_data=None if tops.data is None else tops.data.copy(),
         feature_names=list(tops.all_names),
         output_names=names,
@@ -56,6 +58,13 @@ def many_to_shap(tops: Explanations) -> Any:
         upper_bounds=(values + half).transpose(axes),
         error_std=tops.std_errors.transpose(axes).copy(),
     )
+
+
+def _colours(cells: NDArray[Any]) -> Matrix:
+    """Return values as numbers; those of a player without any are 0, since shap warns of a column of nan."""
+    numbers = numeric_table(cells)
+    numbers[:, np.isnan(numbers).all(axis=0)] = 0.0
+    return numbers
 
 
 def adding_up(top: TopK) -> Values:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import math
+from numbers import Real
 from typing import Any
 
 from topshap.show.labels import shorten
@@ -12,27 +13,29 @@ VALUE_LENGTH = 18
 
 
 def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
-    """Return a value as short text; empty if it is unknown.
+    """Return a value as short text on one line; empty if it is None.
 
     Examples
     --------
-    >>> value_text(17.33333), value_text(39), value_text("Private"), value_text(None)
-    ('17.33', '39', 'Private', '')
+    >>> [value_text(value) for value in (39.0, 0.0380759, 123456.7, True, None, "Private")]
+    ['39', '0.03808', '123457', 'True', '', 'Private']
     """
     if value is None:
         return ""
-    if isinstance(value, Real) and not isinstance(value, Integral):
-        return f"{float(value):.4g}"
-    return shorten(str(value), length)
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not math.isfinite(number):
+        return shorten(str(value), length)
+    if number.is_integer() and abs(number) < 1e12:
+        return str(int(number))
+    return f"{number:.6g}" if 1e4 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
-def with_value(name: str, value: Any) -> str:
-    """Return the name of a player with its value.
+def with_value(name: str, value: str) -> str:
+    """Return a name and the text of its value; the name alone if there is no value.
 
     Examples
     --------
-    >>> with_value("age", 39), with_value("blood", None)
+    >>> with_value("age", "39"), with_value("blood", "")
     ('age = 39', 'blood')
     """
-    text = value_text(value)
-    return f"{name} = {text}" if text else name
+    return f"{name} = {value}" if value else name

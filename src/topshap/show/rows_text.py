@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.show.board import INTERVAL_NOTE
-from topshap.show.cell_text import with_value
+from topshap.show.cell_text import value_text, with_value
 from topshap.show.labels import shorten, shorten_all
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -80,7 +80,7 @@ def _cells(tops: Explanations, row: int, output: tuple[int, ...]) -> list[str]:
     scale = float(np.abs(estimates).max(initial=0.0))
     values = [None] * tops.n_players if tops.data is None else tops.data[row].tolist()
     players = [
-        f"{with_value(shorten(tops.all_names[i], 20), values[i])} ({_signed(float(estimates[i]), scale)})"
+        f"{with_value(shorten(tops.all_names[i], 20), value_text(values[i]))} ({_signed(float(estimates[i]), scale)})"
         for i in tops.players[place].tolist()[:NAMED]
     ]
     more = [f"... {tops.k - NAMED} more"] if tops.k > NAMED else []

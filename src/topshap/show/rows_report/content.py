@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,8 +117,8 @@ def _values(cells: NDArray[Any]) -> dict[str, Any]:
     """Return the values of one player: numbers, or positions in a list of labels."""
     numbers, labels = numeric_cells(cells)
     if labels is None:
-        return {"numbers": _numbers(numbers, 5)}
-    return {"labels": [shorten(label, VALUE_LENGTH) for label in labels], "numbers": _numbers(numbers, 9)}
+        return {"numbers": _numbers(numbers, 6)}
+    return {"labels": [shorten(label, VALUE_LENGTH) for label in labels], "numbers": _numbers(numbers, 6)}
 
 
 def _numbers(values: Values, digits: int) -> list[float | int | None]:
@@ -125,10 +126,11 @@ def _numbers(values: Values, digits: int) -> list[float | int | None]:
 
 
 def _rounded(values: Iterable[float], digits: int) -> Iterator[float | int | None]:
-    """Yield numbers with few digits, as ints where that is shorter, and None for unknown ones."""
+    """Yield numbers with few digits, integers with all of them, and None for unknown numbers."""
     for value in values:
-        if not np.isfinite(value):
+        if not isfinite(value):
             yield None
+        elif value.is_integer() and abs(value) < 1e12:
+            yield int(value)
         else:
-            number = float(f"{value:.{digits}g}")
-            yield int(number) if number.is_integer() and abs(number) < 1e9 else number
+            yield float(f"{value:.{digits}g}")

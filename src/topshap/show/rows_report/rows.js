@@ -31,7 +31,8 @@
   const valueText = (r, i) => {
     const of = values && values[i];
     const x = of ? of.numbers[r] : null;
-    return x === null ? "" : of.labels ? of.labels[x] : short(x, 4);
+    if (x === null || of.labels) return x === null ? "" : of.labels[x];
+    return Number.isInteger(x) && Math.abs(x) < 1e12 ? String(x) : short(x, Math.abs(x) >= 1e4 && Math.abs(x) < 1e6 ? 6 : 4);
   };
   const label = (r, i) => players[i] + (valueText(r, i) === "" ? "" : " = " + valueText(r, i));
   const key = { value: (x) => x, magnitude: Math.abs, lowest: (x) => -x }[run.rank_by] || ((x) => x);
