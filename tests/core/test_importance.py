@@ -1,5 +1,7 @@
 """Mean magnitudes over rows: of the true values, given the estimates, and with honest standard errors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,7 +62,8 @@ def test_importance_has_one_line_per_output(results_as_arrays):
     assert list(frame.columns) == ["output", "player", "importance", "std_error"]
     assert frame["output"].tolist() == ["x"] * 6 + ["y"] * 6
     assert "x:" in str(importance)
-    assert importance.plot(output="y").patches[0].get_width() == importance.values[1].max()
+    bars: Any = importance.plot(output="y").containers[0]
+    assert max(bars.datavalues) == importance.values[1].max()
 
 
 def test_the_frame_starts_with_the_most_important_player(results_as_arrays):

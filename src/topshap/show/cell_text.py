@@ -22,7 +22,7 @@ def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
     """
     if value is None:
         return ""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    number = float(value) if type(value) is not bool and isinstance(value, Real) else math.nan
     if not math.isfinite(number):
         return shorten(str(value), length)
     if number.is_integer() and abs(number) < 1e12:
