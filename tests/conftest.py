@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import shutil
 import signal
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +19,9 @@ from topshap.algorithms import Problem
 from topshap.core.coalitions import from_ids, keys
 from topshap.core.ledger import Ledger
 from topshap.core.rounds import RoundReader
+from topshap.entrypoints import identify
 from topshap.games import TableGame
+from topshap.statistics.ranking import rank_key
 
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("topshap")
@@ -142,3 +146,44 @@ def chromium(tmp_path_factory):
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     yield driver
     driver.quit()
+
+
+class ResultsAsArrays(Sequence):
+    """A sequence of results that are built from arrays when they are asked for, as of rows that share a race."""
+
+    def __init__(self, top, arrays, confidence, player_values=None):
+        self.top, self.confidence, self.player_values = top, confidence, player_values
+        self.evaluations, self.built = top.evaluations, 0
+        self.players, self.estimates, self.std_errors = arrays["players"], arrays["estimates"], arrays["std_errors"]
+        self.empty, self.grand = arrays["empty"], arrays["grand"]
+
+    def __len__(self):
+        return len(self.grand)
+
+    def __getitem__(self, row):
+        self.built += 1
+        numbers = {"empty": float(self.empty[row]), "grand": float(self.grand[row])}
+        arrays = {name: getattr(self, name)[row].copy() for name in ("players", "estimates", "std_errors")}
+        return replace(self.top, **arrays, **numbers)
+
+
+@pytest.fixture(scope="session")
+def results_as_arrays():
+    """Return a function that makes lazy results of many made-up rows, for one output or several."""
+
+    def make(n_rows=20, n=6, k=2, *, seed=0, names=None, rank_by="value", values=None):
+        rng = np.random.default_rng(seed)
+        estimates = rng.normal(size=(n_rows, n)) * np.geomspace(1.0, 0.01, n)
+        std_errors = 0.1 * np.abs(rng.normal(size=(n_rows, n)))
+        players = np.argsort(-rank_key(estimates, rank_by), axis=1, kind="stable")[:, :k]
+        empty = np.full(n_rows, 0.25)
+        arrays = {"players": players, "estimates": estimates, "std_errors": std_errors, "empty": empty}
+        game = TableGame(np.zeros(2))
+        top = identify(game, k=1, player_names=["only"])
+        names = tuple(f"player {i}" for i in range(n)) if names is None else tuple(names)
+        blank = {"players": players[0], "estimates": estimates[0], "std_errors": std_errors[0], "covariance": None}
+        top = replace(top, **blank, player_names=names, evaluations=50, stopped="budget", history=None, rank_by=rank_by)
+        confidence = rng.uniform(size=n_rows)
+        return ResultsAsArrays(top, arrays | {"grand": empty + estimates.sum(axis=1)}, confidence, values)
+
+    return make

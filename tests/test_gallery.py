@@ -14,6 +14,7 @@ SAYS = {
     "documents_of_a_prompt": ["vienna", "budapest"],
     "ensemble_members": ["Top 2 of 5 players", "of the best 6 alone"],
     "explain_a_prediction": ["predict_proba of class 'malignant'", "Top 3 of 30 players"],
+    "explain_a_table": ["40 explanations of 30 players", "Mean magnitude over 40 rows", "uncertain predictions"],
     "features_of_a_table": ["bmi", "s5", "depend most on each other: s1"],
     "regions_of_an_image": ["Top 4 of 16 players"],
     "select_features": ["selected: [ 0  1  2  3 16 17]"],

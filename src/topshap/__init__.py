@@ -21,6 +21,8 @@ from topshap.core.errors import (
     TopshapError,
     UncertainResultWarning,
 )
+from topshap.core.explanations import Explanations
+from topshap.core.importance import Importance
 from topshap.core.options import RaceOptions
 from topshap.core.race import Race
 from topshap.core.result import TopK
@@ -29,7 +31,7 @@ from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
 from topshap.evaluation.store.info import StoreInfo
-from topshap.explainer import Explainer, Explanations
+from topshap.explainer import Explainer
 from topshap.interop.json import load
 from topshap.reference import exact, metrics, theory
 
@@ -60,6 +62,17 @@ bind(
     outputs_to_html="topshap.show.outputs_html:outputs_to_html",
     outputs_to_frame="topshap.interop.pandas:outputs_to_frame",
     outputs_to_shap="topshap.interop.shap:outputs_to_shap",
+    plot_beeswarm="topshap.show:beeswarm",
+    plot_bar="topshap.show:bar",
+    plot_heat_map="topshap.show:heat_map",
+    text_rows="topshap.show.rows_text:text_rows",
+    text_importance="topshap.show.rows_text:text_importance",
+    html_rows="topshap.show.rows_html:html_rows",
+    many_to_html="topshap.show.rows_report:to_html",
+    many_to_frame="topshap.interop.pandas:many_to_frame",
+    importance_to_frame="topshap.interop.pandas:importance_to_frame",
+    many_to_shap="topshap.interop.shap:many_to_shap",
+    save_many="topshap.interop.many_json:save_many",
 )
 
 __all__ = [
@@ -67,6 +80,7 @@ __all__ = [
     "Explainer",
     "Explanations",
     "GameError",
+    "Importance",
     "NoisyGameWarning",
     "Oracle",
     "ParameterError",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.explanations import Explanations
 from topshap.core.extras import import_extra
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
 from topshap.core.validation import check_int, front_door
@@ -18,13 +18,11 @@ from topshap.evaluation.store.per_game import function_name, store_of_game
 from topshap.games.outputs import prediction_of
 from topshap.games.prediction import PredictionGame, option_names
 from topshap.games.tables import as_table
-from topshap.interop.shap import many_to_shap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from topshap.core.result import TopK
@@ -178,7 +176,7 @@ class Explainer:
         if progress:
             tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
             results = tqdm(results, total=len(rows), unit="row")
-        return Explanations(list(results), self._cells(table))
+        return Explanations(list(results), data=self._cells(table))
 
     def _cells(self, table: Table) -> NDArray[Any] | None:
         """Return the value of each player in each row; None with groups, which have no single value."""
@@ -189,45 +187,3 @@ class Explainer:
 
     def _check_k(self, k: Any) -> None:
         check_int("k", k, low=1, high=len(self._players))
-
-
-class Explanations(Sequence["TopK"]):
-    """The results for several rows, in order: a sequence of `TopK` with conversions to one table or one explanation.
-
-    Examples
-    --------
-    >>> import topshap
-    >>> explainer = Explainer(lambda X: X @ [1.0, -2.0, 0.0], np.zeros((1, 3)))
-    >>> tops = explainer.explain_many([[1.0, 1.0, 1.0], [-1.0, -1.0, 5.0]], k=1)
-    >>> [top.names for top in tops], len(tops)
-    ([('0',), ('1',)], 2)
-    """
-
-    def __init__(self, results: Sequence[TopK], data: NDArray[Any] | None = None) -> None:
-        self._results, self._data = list(results), data
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    @overload
-    def __getitem__(self, index: int) -> TopK: ...
-    @overload
-    def __getitem__(self, index: slice) -> Explanations: ...
-    def __getitem__(self, index: int | slice) -> TopK | Explanations:
-        if isinstance(index, slice):
-            return Explanations(self._results[index], None if self._data is None else self._data[index])
-        return self._results[index]
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} explanations>"
-
-    def to_shap(self) -> Any:
-        """Return one ``shap.Explanation`` of all rows, for beeswarm and bar plots. Needs ``topshap[shap]``."""
-        return many_to_shap(self._results, self._data)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the players of all rows as one DataFrame, with the column ``row``. Needs ``topshap[pandas]``."""
-        pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
-        frames = [top.to_frame().assign(row=row) for row, top in enumerate(self._results)]
-        frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)
-        return frame

@@ -38,13 +38,37 @@ def test_a_report_is_written(saved, tmp_path):
     assert "<h1>Who?</h1>" in (tmp_path / "out.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    game = topshap.games.UnanimityGame([[0], [1, 2], [2, 3]], [3.0, 1.0, 2.0], n_players=10)
+    path = tmp_path_factory.mktemp("many") / "tops.json"
+    topshap.Explanations([topshap.identify(game, k=2, budget=b, random_state=0) for b in (100, 200)]).save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", [[], ["--kind", "beeswarm"], ["--kind", "bar"], ["--kind", "heat_map"]])
+def test_a_file_with_many_rows_is_printed_drawn_and_reported(many, tmp_path, kind):
+    result = run(many, "--plot", tmp_path / "out.png", *kind, "--report", tmp_path / "out.html", "--title", "Who?")
+    assert result.exit_code == 0
+    assert result.output.startswith("2 explanations of 10 players")
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert "<h1>Who?</h1>" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def test_a_plot_must_fit_the_file(many, saved, tmp_path):
+    for path, kind in ((many, "race"), (saved, "bar")):
+        result = run(path, "--plot", tmp_path / "out.png", "--kind", kind)
+        with pytest.raises(topshap.ParameterError, match=f"must be one of .*. Got '{kind}' instead"):
+            raise result.exception
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["missing.json"], "The file 'missing.json' does not exist"),
         (["{saved}", "--plot", "out.docx"], "The plot must be a file of type .*png.* Got 'out.docx' instead"),
         (["{saved}", "--report", "no/r.html"], "Cannot write 'no/r.html': the directory 'no' does not exist"),
-        ([__file__], "must be a JSON file that TopK.save wrote"),
+        ([__file__], "must be a JSON file that TopK.save or Explanations.save wrote"),
     ],
 )
 def test_errors_say_what_is_wrong(saved, arguments, message):

@@ -19,6 +19,13 @@ class Kind(StrEnum):
     leaderboard = "leaderboard"
     race = "race"
     pairwise = "pairwise"
+    beeswarm = "beeswarm"
+    bar = "bar"
+    heat_map = "heat_map"
+
+
+_OF_MANY = (Kind.beeswarm, Kind.bar, Kind.heat_map)
+"""The plots of many rows."""
 
 
 def register(app: typer.Typer) -> None:
@@ -27,9 +34,11 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    result: Path = typer.Argument(help="A file written by TopK.save or by --json."),
+    result: Path = typer.Argument(help="A file written by TopK.save, Explanations.save or --json."),
     plot: Path | None = typer.Option(None, help="Write a plot to this file, such as .png, .svg or .pdf."),
-    kind: Kind = typer.Option(Kind.leaderboard, help="The kind of plot."),
+    kind: Kind | None = typer.Option(
+        None, help="The kind of plot; by default leaderboard, or beeswarm for a file with many rows."
+    ),
     report: Path | None = typer.Option(None, help="Write a report to this .html file."),
     title: str | None = typer.Option(None, help="The title of the report."),
 ) -> None:
@@ -51,8 +60,14 @@ def show(
         typer.echo(f"The report is in {report.resolve()}")
 
 
-def _draw(top: topshap.TopK, path: Path, kind: Kind) -> None:
+def _draw(top: topshap.TopK | topshap.Explanations, path: Path, kind: Kind | None) -> None:
     """Write a plot to a file."""
+    many = isinstance(top, topshap.Explanations)
+    kind = kind or (Kind.beeswarm if many else Kind.leaderboard)
+    if (kind in _OF_MANY) != many:
+        fitting = [each.value for each in Kind if (each in _OF_MANY) == many]
+        file = "a file with many rows" if many else "a file with one result"
+        raise ParameterError(f"The plot of {file} must be one of {', '.join(fitting)}. Got '{kind}' instead.")
     figures = import_extra("matplotlib.figure", extra="plots", needed_by="topshap show --plot")
     known = figures.Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in known:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
 
 from topshap.core.errors import ParameterError
 from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
 from topshap.interop.json_outputs import read_results
+from topshap.interop.json_values import plain
+from topshap.interop.many_json import MANY_FORMAT, MANY_VERSION, read_many
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from topshap.core.result import TopK
 
@@ -36,11 +36,11 @@ def save(top: TopK | TopKs, path: str | os.PathLike[str]) -> None:
 def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
-    return json.dumps({"format": kind, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
+    return json.dumps({"format": kind, "version": VERSION, **plain(top)}, allow_nan=False, indent=1)
 
 
-def load(path: str | os.PathLike[str]) -> TopK:
-    """Read a result that `TopK.save` or `TopKs.save` wrote. Nothing in the file is executed.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a result that `TopK.save`, `TopKs.save` or `Explanations.save` wrote. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def load(path: str | os.PathLike[str]) -> TopK:
 
     Returns
     -------
-    TopK
-        The same result, to the last bit; a `TopKs` if it has several outputs.
+    TopK, TopKs or Explanations
+        The same result, to the last bit.
 
     Raises
     ------
@@ -68,14 +68,12 @@ def load(path: str | os.PathLike[str]) -> TopK:
     array([0, 2])
     """
     try:
-        kind, content = _without_header(_parse(Path(path)))
-        read: Any = read_results if kind == OF_OUTPUTS else read_result
-        result: TopK = read(content)
+        return _read(_parse(Path(path)))
     except FieldError as error:
         raise ParameterError(
-            f"The 'path' parameter of load must be a JSON file that TopK.save wrote. Got {str(path)!r}: {error}."
+            "The 'path' parameter of load must be a JSON file that TopK.save, TopKs.save or Explanations.save wrote. "
+            f"Got {str(path)!r}: {error}."
         ) from error
-    return result
 
 
 def _parse(path: Path) -> Any:
@@ -111,24 +109,22 @@ def _refuse_constant(name: str) -> NoReturn:
     raise FieldError(f"{name} is not a number in JSON")
 
 
-def _without_header(content: Any) -> tuple[str, dict[str, Any]]:
-    """Return the format of a file, and its content without format and version; both must be those of this module."""
+def _read(content: Any) -> Any:
+    """Return the result in a file, whose format and version must be known."""
     kind = content.pop("format", None) if isinstance(content, dict) else None
-    if not isinstance(kind, str) or kind not in (FORMAT, OF_OUTPUTS):
-        raise FieldError(f"the field 'format' must be {FORMAT!r} or {OF_OUTPUTS!r}")
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise FieldError(f"the field 'format' must be one of {', '.join(map(repr, _READERS))}")
+    known, read = _READERS[kind]
     version = content.pop("version", None)
-    if type(version) is not int or version != VERSION:
-        newer = "; a newer version of topshap wrote it" if type(version) is int and version > VERSION else ""
-        raise FieldError(f"the field 'version' must be {VERSION}, not {shorten_value(version)}{newer}")
-    return kind, content
+    if type(version) is not int or version != known:
+        newer = "; a newer version of topshap wrote it" if type(version) is int and version > known else ""
+        raise FieldError(f"the field 'version' must be {known}, not {shorten_value(version)}{newer}")
+    return read(content)
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as lists, numbers and strings, for JSON."""
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+_READERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
+    FORMAT: (VERSION, read_result),
+    OF_OUTPUTS: (VERSION, read_results),
+    MANY_FORMAT: (MANY_VERSION, read_many),
+}
+"""The version and the reader of each format."""

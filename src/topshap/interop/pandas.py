@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.core.extras import import_extra
+from topshap.statistics.normal_intervals import two_sided_quantile
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from topshap.core.explanations import Explanations
+    from topshap.core.importance import Importance
     from topshap.core.result import TopK
     from topshap.core.results import TopKs
 
@@ -44,3 +48,71 @@ def to_frame(top: TopK) -> pd.DataFrame:
     }
     frame: pd.DataFrame = pandas.DataFrame(columns).iloc[top.ranking]
     return frame
+
+
+def many_to_frame(tops: Explanations, *, wide: bool, probabilities: bool) -> pd.DataFrame:
+    """Return many rows as one DataFrame: one line per row and player, best first, or one line per row."""
+    pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
+    return _wide(tops, pandas) if wide else _long(tops, pandas, probabilities=probabilities)
+
+
+def _long(tops: Explanations, pandas: Any, *, probabilities: bool) -> pd.DataFrame:
+    shape, order = tops.estimates.shape, tops.ranking
+    rows = np.broadcast_to(np.arange(len(tops)).reshape(-1, *[1] * (len(shape) - 1)), shape)
+    top_k = np.zeros(shape, dtype=np.bool_)
+    np.put_along_axis(top_k, tops.players, True, axis=-1)
+    half = two_sided_quantile(0.05) * tops.std_errors
+    half = np.where(np.isnan(half), np.inf, half)
+    columns: dict[str, NDArray[Any]] = {"row": rows if tops.row_names is None else _objects(tops.row_names)[rows]}
+    if tops.n_outputs is not None:
+        outputs = np.broadcast_to(np.arange(tops.n_outputs)[:, np.newaxis], shape)
+        columns["output"] = outputs if tops.output_names is None else _objects(tops.output_names)[outputs]
+    columns["player"] = _objects(tops.all_names)[order]
+    numbers: dict[str, NDArray[Any]] = {"estimate": tops.estimates, "std_error": tops.std_errors}
+    numbers |= {"low": tops.estimates - half, "high": tops.estimates + half}
+    if probabilities:
+        results = [top for row in tops for top in ([row] if tops.n_outputs is None else row)]
+        numbers["p_top_k"] = np.array([top.inclusion for top in results]).reshape(shape)
+    numbers["top_k"] = top_k
+    columns |= {name: np.take_along_axis(array, order, axis=-1) for name, array in numbers.items()}
+    if tops.data is not None:
+        columns["player_value"] = tops.data[rows, order]
+    frame: pd.DataFrame = pandas.DataFrame(
+        # as objects: strings of pandas cannot hold every name
+        {name: pandas.Series(column.ravel(), dtype=column.dtype) for name, column in columns.items()}
+    )
+    return frame
+
+
+def _wide(tops: Explanations, pandas: Any) -> pd.DataFrame:
+    players = pandas.Index(_objects(tops.all_names), dtype=object, name="player")
+    names = range(len(tops)) if tops.row_names is None else _objects(tops.row_names)
+    index = pandas.Index(names, name="row")
+    if tops.n_outputs is not None:
+        outputs = range(tops.n_outputs) if tops.output_names is None else _objects(tops.output_names)
+        index = pandas.MultiIndex.from_product([names, outputs], names=["row", "output"])
+    frame: pd.DataFrame = pandas.DataFrame(tops.estimates.reshape(-1, tops.n_players), index=index, columns=players)
+    return frame
+
+
+def importance_to_frame(importance: Importance) -> pd.DataFrame:
+    """Return the mean magnitudes as a DataFrame, most important players first."""
+    pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
+    order, means = importance.ranking, importance.values  # noqa: PD011 - not of pandas
+    n_outputs = 1 if means.ndim == 1 else len(means)
+    columns: dict[str, Any] = {}
+    if means.ndim == 2:
+        names = range(n_outputs) if importance.output_names is None else importance.output_names
+        columns["output"] = pandas.Series(np.repeat(_objects(names), len(order)), dtype=object)
+    columns["player"] = pandas.Series(np.tile(_objects(importance.names)[order], n_outputs), dtype=object)
+    columns["importance"] = means[..., order].ravel()
+    columns["std_error"] = importance.std_errors[..., order].ravel()
+    frame: pd.DataFrame = pandas.DataFrame(columns)
+    return frame
+
+
+def _objects(names: Any) -> NDArray[Any]:
+    """Return an array of objects, which holds strings that arrays of text cannot hold."""
+    array = np.empty(len(names), dtype=object)
+    array[:] = list(names)
+    return array

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.cells import numeric_table
 from topshap.core.extras import import_extra
 from topshap.core.validation import front_door, refuse
+from topshap.statistics.normal_intervals import two_sided_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import NDArray
 
+    from topshap.core.explanations import Explanations
     from topshap.core.result import TopK
     from topshap.core.results import TopKs
-    from topshap.core.typing import Values
+    from topshap.core.typing import Matrix, Players, Values
 
 
 @front_door
@@ -56,16 +59,33 @@ def outputs_to_shap(tops: TopKs, data: Any = None) -> Any:
     )
 
 
-def many_to_shap(tops: Sequence[TopK], data: Any = None) -> Any:
-    """Return several results for the same players as one ``shap.Explanation``."""
+def many_to_shap(tops: Explanations) -> Any:
+    """Return many rows as one ``shap.Explanation``, with the outputs on its last axis and 95% intervals as bounds."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
+    shift = _shares(tops.estimates, tops.players, tops.grand - tops.empty)
+    half = two_sided_quantile(0.05) * tops.std_errors
+    half = np.where(np.isnan(half), np.inf, half)
+    values = tops.estimates + shift
+    axes = (0, 2, 1) if tops.n_outputs is not None else (0, 1)
+    names = None if tops.n_outputs is None or tops.output_names is None else list(tops.output_names)
     return shap.Explanation(
-        values=np.stack([adding_up(top) for top in tops]),
-        base_values=np.array([top.empty for top in tops]),
-        data=data,
-        display_data=data,
-        feature_names=_names(tops[0]),
+        values=values.transpose(axes),
+        base_values=tops.empty.copy(),
+        data=None if tops.data is None else _colours(tops.data),
+        display_data=None if tops.data is None else tops.data.copy(),
+        feature_names=list(tops.all_names),
+        output_names=names,
+        lower_bounds=(values - half).transpose(axes),
+        upper_bounds=(values + half).transpose(axes),
+        error_std=tops.std_errors.transpose(axes).copy(),
     )
+
+
+def _colours(cells: NDArray[Any]) -> Matrix:
+    """Return values as numbers; those of a player without any are 0, since shap warns of a column of nan."""
+    numbers = numeric_table(cells)
+    numbers[:, np.isnan(numbers).all(axis=0)] = 0.0
+    return numbers
 
 
 def adding_up(top: TopK) -> Values:
@@ -82,11 +102,16 @@ def adding_up(top: TopK) -> Values:
     >>> bool(abs(top.estimates.sum() - 4.0) > 0.1), bool(np.isclose(adding_up(top).sum(), 4.0))
     (True, True)
     """
-    residual = top.grand - top.empty - top.estimates.sum()
-    takes_part = np.isin(np.arange(top.n_players), top.players, invert=True)
-    if not takes_part.any():
-        takes_part[:] = True
-    return top.estimates + np.where(takes_part, residual / takes_part.sum(), 0.0)
+    return top.estimates + _shares(top.estimates, top.players, top.grand - top.empty)
+
+
+def _shares(estimates: Values, players: Players, total: Any) -> Values:
+    """Return what is added to the estimates of each row, on the last axis, to sum to its total."""
+    takes_part = np.ones(estimates.shape, dtype=np.bool_)
+    if players.shape[-1] < estimates.shape[-1]:
+        np.put_along_axis(takes_part, players, False, axis=-1)
+    share = (total - estimates.sum(axis=-1)) / (estimates.shape[-1] - players.shape[-1] or estimates.shape[-1])
+    return np.where(takes_part, np.asarray(share)[..., np.newaxis], 0.0)
 
 
 def _names(top: TopK) -> list[str]:

@@ -1,6 +1,7 @@
-"""Plots of a result and of the race that led to it. Needs the extra ``topshap[plots]``.
+"""Plots of a result, of the race that led to it, and of many rows. Needs the extra ``topshap[plots]``.
 
-Each function takes a `topshap.TopK` and, optionally, the axes to draw on, and returns the axes. The top k and the rest
+Each function takes a `topshap.TopK`, or the `topshap.Explanations` of many rows (`beeswarm`, `bar`, `heat_map`), and,
+optionally, the axes to draw on, and returns the axes. The top k and the rest
 differ in brightness as well as in hue, so that the plots can be printed in grey.
 
 Examples
@@ -12,11 +13,25 @@ Examples
 >>> ax.figure.savefig("leaderboard.png")  # doctest: +SKIP
 """
 
+from topshap.show.bar_plot import bar
+from topshap.show.beeswarm_plot import beeswarm
 from topshap.show.curves_plot import curves
+from topshap.show.heat_map_plot import heat_map
 from topshap.show.leaderboard_plot import leaderboard
 from topshap.show.maps import image_map, text_map
 from topshap.show.outputs_plot import output_map
 from topshap.show.pairwise_plot import pairwise
 from topshap.show.race_plot import race
 
-__all__ = ["curves", "image_map", "leaderboard", "output_map", "pairwise", "race", "text_map"]
+__all__ = [
+    "bar",
+    "beeswarm",
+    "curves",
+    "heat_map",
+    "image_map",
+    "leaderboard",
+    "output_map",
+    "pairwise",
+    "race",
+    "text_map",
+]

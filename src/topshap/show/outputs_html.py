@@ -16,7 +16,7 @@ from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
 from topshap.show.labels import shorten, shorten_all
 from topshap.show.outputs_text import line_of
-from topshap.show.report import encodable, policy_for, versions
+from topshap.show.page import clean, policy, versions
 from topshap.show.report.content import facts, what_it_means
 from topshap.show.wording import board_note
 
@@ -58,7 +58,7 @@ def render_outputs(tops: TopKs, *, title: str | None = None, game: str | None = 
         if term != "Values"  # they differ between outputs, and are in the table
     )
     page = Template(files("topshap.show.report").joinpath("outputs.html").read_text(encoding="utf-8")).substitute(
-        policy=policy_for(style),
+        policy=policy(style),
         title=escape(printable(title or f"The top {tops.k} of {tops.n_players:,} players for each output")),
         headline=escape(tops.headline),
         promise=escape(tops.promise),
@@ -70,7 +70,7 @@ def render_outputs(tops: TopKs, *, title: str | None = None, game: str | None = 
         meaning="".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(tops[0])),
         styles=style,
     )
-    return encodable(page)
+    return clean(page)
 
 
 def outputs_notebook_html(tops: TopKs) -> str:

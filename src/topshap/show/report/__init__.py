@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import platform
-import re
-from base64 import b64encode
-from hashlib import sha256
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from topshap.core.printable import printable
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
+from topshap.show.page import as_json, clean, part, policy, versions
 from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
 from topshap.show.wording import board_note, pairwise_note, question
 
@@ -26,10 +18,6 @@ if TYPE_CHECKING:
     import os
 
     from topshap.core.result import TopK
-
-
-_ESCAPED = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-"""Characters that are escaped in JSON: those with a meaning in HTML, and control characters."""
 
 
 @front_door
@@ -53,9 +41,12 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         f"<dt>{escape(term)}</dt><dd>{escape(printable(text))}</dd>" for term, text in facts(top, data["run"])
     )
     meaning = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in what_it_means(top))
-    style, script = styles() + _part("report.css") + pairwise_styles(), _part("report.js")
-    page = Template(_part("report.html")).substitute(
-        policy=policy_for(style, script),
+    style, script = (
+        styles() + part("topshap.show.report", "report.css") + pairwise_styles(),
+        part("topshap.show.report", "report.js"),
+    )
+    page = Template(part("topshap.show.report", "report.html")).substitute(
+        policy=policy(style, script),
         title=escape(printable(title or question(top).capitalize())),
         headline=escape(top.headline),
         board=html_leaderboard(top),
@@ -68,42 +59,7 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         promise=escape(top.promise),
         meaning=meaning,
         styles=style,
-        data=_as_json(data),
+        data=as_json(data),
         script=script,
     )
-    return encodable(page)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of topshap, Python and numpy."""
-    try:
-        own = version("topshap")
-    except PackageNotFoundError:  # imported from a directory without being installed
-        own = "not installed"
-    return {"topshap": own, "python": platform.python_version(), "numpy": np.__version__}
-
-
-def policy_for(style: str, script: str | None = None) -> str:
-    """Return the content security policy: nothing is loaded, and only this style sheet and this script are used."""
-    scripts = "" if script is None else f"script-src {_hash(script)}; "
-    return f"default-src 'none'; style-src {_hash(style)}; {scripts}img-src data:; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    """Return the hash of an inline style sheet or script, as a content security policy states it."""
-    return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
-
-
-def _part(name: str) -> str:
-    return files("topshap.show.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _as_json(data: object) -> str:
-    """Return JSON for a script element; escape characters that could end the element or the line, or are invisible."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _ESCAPED.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
-
-
-def encodable(text: str) -> str:
-    """Return a text that can be encoded as UTF-8: lone surrogates are replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return clean(page)
