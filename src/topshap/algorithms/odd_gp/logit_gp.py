@@ -17,10 +17,11 @@ from topshap.core import coalitions as co
 
 if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.logit_warp import Warp
+    from topshap.algorithms.odd_gp.minimise import Curvature
     from topshap.core.typing import Matrix, Players, Values
 
 FIRST_FIT, REFIT = 20, 5
-"""L-BFGS iterations for the first warp, and for further warps, which start from its hyper-parameters."""
+"""BFGS iterations for the first warp, and for further warps, which start from its hyper-parameters."""
 
 
 class LogitGP:
@@ -36,8 +37,8 @@ class LogitGP:
         The values of both coalitions of each pair.
     rows
         The pairs that the hyper-parameters are fitted to.
-    start
-        Hyper-parameters to start from, those of another warp.
+    start, curvature
+        Hyper-parameters to start from, those of another warp, and the curvature of their fit.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class LogitGP:
         *,
         rows: Players,
         start: Values | None = None,
+        curvature: Curvature | None = None,
     ) -> None:
         self._warp = warp
         f, opposite = warp.forward(values), warp.forward(complement_values)
@@ -57,7 +59,7 @@ class LogitGP:
         even = (even - self._level) / self._scale
         data = observe(x, odd / self._scale, even)
         iterations = FIRST_FIT if start is None else REFIT
-        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
+        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start, curvature=curvature)
         self._odd = ConditionedGP(kernel, x, data.g)
         self._even = ConditionedGP(even_kernel(data, self.parameters), x, even)
 

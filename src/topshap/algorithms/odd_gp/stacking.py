@@ -14,6 +14,7 @@ from scipy import linalg
 
 from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.core import coalitions as co
 from topshap.core.tables import shapley_from_table
@@ -65,9 +66,9 @@ def logit_predictions(pairs: ComplementPairs, left_out: Players, rng: np.random.
         return []
     odd = (values[left_out] - opposites[left_out]) / 2.0
     rows = rng.permutation(m)[:FITTED_TO]
-    predictions, start = [], None
+    predictions, start, curvature = [], None, Curvature()
     for warp in candidate_warps(np.concatenate([values, opposites])):
-        process = LogitGP(warp, x, values, opposites, rows=rows, start=start)
+        process = LogitGP(warp, x, values, opposites, rows=rows, start=start, curvature=curvature)
         start = process.parameters if start is None else start
         predicted, variance = process.leave_one_out(left_out)
         table = process.predict_all(float(np.median(variance)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS, RICH_MODEL_UP_TO
@@ -33,6 +34,7 @@ class OddSurrogate:
     def __init__(self, rng: np.random.Generator, *, noise: bool = False, max_pairs: int = MAX_PAIRS) -> None:
         self._rng, self._noise, self._max_pairs = rng, noise, max_pairs
         self._parameters: Values | None = None
+        self._curvature = Curvature()
         self.scale = 1.0
         """The root mean square of g; the posterior is that of g / scale."""
         self._further: tuple[Matrix, Values]
@@ -61,7 +63,9 @@ class OddSurrogate:
         rows = np.arange(m)
         if m > fitted_to:
             rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: fitted_to - 1]])
-        kernel, self._parameters = fit(data, rows, own=rich, iterations=iterations, start=self._parameters)
+        kernel, self._parameters = fit(
+            data, rows, own=rich, iterations=iterations, start=self._parameters, curvature=self._curvature
+        )
         self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
 
     def shapley_values(self) -> tuple[Values, Matrix]:
