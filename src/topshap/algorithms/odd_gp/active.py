@@ -73,12 +73,13 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
     reduced = linalg.solve_triangular(posterior.factor, cross, lower=True, check_finite=False)
     effect = _shortened(contrasts) @ (posterior.functional_of(candidates) - cross.T @ posterior.solved_functional).T
     variance = kernel.variance + kernel.residual(candidates) - np.einsum("mc,mc->c", reduced, reduced)
-    variance = np.maximum(variance, 1e-10)
     row_of = _rows_of_covariance(kernel, candidates, reduced, count)
-    gain = np.einsum("rc,rc->c", effect, effect)
-    steps = np.empty((count, len(candidates)))
+    # From here on, differences are small compared with the posterior variances, so that single precision is enough.
+    effect, variance = effect.astype(np.float32), np.maximum(variance, 1e-10).astype(np.float32)
+    change, steps = np.empty_like(effect), np.empty((count, len(candidates)), dtype=np.float32)
     chosen = np.empty(count, dtype=np.intp)
     for step in range(count):
+        gain = np.einsum("rc,rc->c", effect, effect)
         merit = np.where(free, gain / variance, -1.0)
         best = int(merit.argmax())
         if room[sizes[best]] <= 0:
@@ -93,10 +94,10 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
         limit = np.sqrt(variance)  # bounds every covariance; rounding errors exceed it where the variance is tiny
         np.minimum(shift, limit, out=shift)
         np.maximum(shift, -limit, out=shift)
-        effect -= (effect[:, best] / deviation)[:, None] * shift
+        np.multiply((effect[:, best] / deviation)[:, None], shift, out=change)
+        effect -= change
         steps[step] = shift
-        variance = np.maximum(variance - shift * shift, 1e-10)
-        gain = np.einsum("rc,rc->c", effect, effect)
+        variance = np.maximum(variance - shift * shift, np.float32(1e-10))
     return chosen
 
 
@@ -107,15 +108,19 @@ def _shortened(contrasts: Matrix) -> Matrix:
     return np.asarray(linalg.qr(contrasts, mode="r", check_finite=False)[0][: contrasts.shape[1]])
 
 
-def _rows_of_covariance(
-    kernel: OddKernel, candidates: Matrix, reduced: Matrix, count: int
-) -> Callable[[int], Values]:
-    """Return a function that gives the posterior covariance of a candidate with all candidates, without its residual.
+def _rows_of_covariance(kernel: OddKernel, candidates: Matrix, reduced: Matrix, count: int) -> Callable[[int], Values]:
+    """Return a function that gives the posterior covariance of a candidate with all candidates, in single precision.
+
+    The residual of the candidate itself is left out.
 
     A row at a time if few of them are needed, otherwise all of them at once.
     """
     if ROW_BY_ROW * count < len(candidates):
-        return lambda i: kernel.covariance(candidates[i : i + 1], candidates)[0] - reduced[:, i] @ reduced
-    joint = kernel.covariance(candidates, candidates)
-    joint -= reduced.T @ reduced
+
+        def row(i: int) -> Values:
+            exact = kernel.covariance(candidates[i : i + 1], candidates)[0] - reduced[:, i] @ reduced
+            return exact.astype(np.float32)
+
+        return row
+    joint = (kernel.covariance(candidates, candidates) - reduced.T @ reduced).astype(np.float32)
     return lambda i: joint[i]

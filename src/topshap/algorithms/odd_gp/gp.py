@@ -67,14 +67,18 @@ class ConditionedGP(Generic[K]):
 
 
 def _inverse_diagonal(factor: Matrix, rows: Players) -> Values:
-    """Return some diagonal elements of the inverse of the matrix with this lower Cholesky factor."""
-    m = len(factor)
-    if m <= INVERTED_UP_TO * len(rows):
-        columns = linalg.lapack.dtrtri(factor, lower=1)[0][:, rows]
+    """Return some diagonal elements of the inverse of the matrix with this lower Cholesky factor.
+
+    Element j depends only on the rows of the factor from j on: elements at the end are cheap.
+    """
+    first = int(rows.min(initial=len(factor)))
+    block, rows = factor[first:, first:], rows - first
+    if len(block) <= INVERTED_UP_TO * len(rows):
+        columns = linalg.lapack.dtrtri(block, lower=1)[0][:, rows]
     else:
-        units = np.zeros((m, len(rows)), order="F")
+        units = np.zeros((len(block), len(rows)), order="F")
         units[rows, np.arange(len(rows))] = 1.0
-        columns = linalg.solve_triangular(factor, units, lower=True, overwrite_b=True, check_finite=False)
+        columns = linalg.solve_triangular(block, units, lower=True, overwrite_b=True, check_finite=False)
     return np.asarray(np.einsum("mr,mr->r", columns, columns))
 
 
