@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.odd_kernel import extremeness
+from topshap.algorithms.odd_gp.odd_kernel import exponentials, extremeness
 
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
@@ -45,10 +45,11 @@ class EvenKernel:
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of e between the rows of x and of y, without the residual."""
-        total = float(self.relevance.sum())
-        exponent = (x * self.relevance) @ y.T
-        both = np.exp(exponent - total) + np.exp(-exponent - total)  # divided by e^total to avoid overflow
-        return np.asarray(self.constant + self.smooth / (1.0 + np.exp(-2.0 * total)) * both)
+        both, falling = exponentials(x, y, self.relevance)
+        both += falling
+        both *= self.smooth / (1.0 + np.exp(-2.0 * float(self.relevance.sum())))
+        both += self.constant
+        return both
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""

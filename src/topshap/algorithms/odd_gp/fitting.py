@@ -1,4 +1,4 @@
-"""The fit of the hyper-parameters to observed pairs: maximum a posteriori by L-BFGS.
+"""The fit of the hyper-parameters to observed pairs: maximum a posteriori by BFGS.
 
 The relevances follow heredity, players with strong main effects interact more:
 
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
-from scipy.optimize import minimize
 
 from topshap.algorithms.odd_gp.even_kernel import EvenKernel
-from topshap.algorithms.odd_gp.gp import inverse_of
-from topshap.algorithms.odd_gp.odd_kernel import OddKernel, extremeness
+from topshap.algorithms.odd_gp.minimise import Curvature, minimise
+from topshap.algorithms.odd_gp.odd_kernel import SAFE_EXPONENT, OddKernel, extremeness
 
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
@@ -28,6 +27,8 @@ MAX_RELEVANCE = 3.0
 """The largest relevance: tanh(3) is above 0.995, so larger ones hardly change the kernel."""
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
+TOLERANCE = 0.1
+"""A fit ends when an iteration gains less than this in log posterior: hyper-parameters are not known more precisely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,9 @@ class Objective:
         self._data = data
         self.prior_mean, self.prior_deviation, self.bounds = priors(data, own=own)
         self._x = data.x[rows]
+        self._transposed = np.ascontiguousarray(self._x.T)
         self._extremeness = extremeness(self._x)
-        self._products = self._x @ self._x.T
+        self._products = self._x @ self._transposed
         self._constant = constant_variance(data)
         self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
         if data.e is not None:
@@ -83,54 +85,87 @@ class Objective:
 
     def __call__(self, parameters: Values) -> tuple[float, Values]:
         """Return the objective and its gradient."""
-        x, total_gradient = self._x, np.zeros_like(parameters)
+        gradient = np.zeros_like(parameters)
         a = relevances(parameters, self._data.main_effects)
-        total = a.sum()
-        exponent = (x * a) @ x.T
-        grow, shrink = np.exp(exponent - total), np.exp(-exponent - total)
-        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), which avoids overflow
-        end = np.exp(-2.0 * total)
+        sinh, cosh, end = _sinh_and_cosh((self._x * a) @ self._transposed, float(a.sum()))
+        variances = np.exp(parameters[:SLOPE])
         noise = np.exp(parameters[SLOPE] * self._extremeness)
-        value, by_relevance = 0.0, np.zeros(len(a))
-        linear = np.exp(parameters[LINEAR])
+        value, by_total = 0.0, 0.0
+        by_exponent = np.zeros_like(sinh)  # the derivative by sum_i a_i x_i y_i, its upper triangle
         for observed, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
             kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
-            norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
-            scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
-            covariance = (scale / norm) * kernel + (linear * self._products if sign > 0 else self._constant)
-            covariance[np.diag_indices(len(x))] += residual
+            scale, residual = variances[scale_at] / (1.0 - sign * end), variances[residual_at] * noise
+            covariance = scale * kernel
+            covariance += variances[LINEAR] * self._products if sign > 0 else self._constant
+            _diagonal(covariance)[:] += residual
             likelihood, slope = _gaussian(covariance, observed)
             if slope is None:
-                return 1e10, total_gradient
+                return 1e10, np.zeros_like(parameters)
             value += likelihood
-            with_kernel, on_diagonal = np.vdot(slope, kernel), np.diag(slope) * residual
+            diagonal = _diagonal(slope)
+            with_kernel = np.vdot(slope, kernel) - diagonal @ _diagonal(kernel) / 2.0
             if sign > 0:
-                total_gradient[LINEAR] += linear * np.vdot(slope, self._products)
-            total_gradient[scale_at] += scale / norm * with_kernel
-            total_gradient[residual_at] += on_diagonal.sum()
-            total_gradient[SLOPE] += on_diagonal @ self._extremeness
-            moments = np.einsum("mi,mi->i", x, (slope * other) @ x)
-            by_relevance += scale * (moments / norm - with_kernel * other_norm / norm**2)
+                with_products = np.vdot(slope, self._products) - diagonal.sum() * len(a) / 2.0
+                gradient[LINEAR] = variances[LINEAR] * with_products
+            gradient[scale_at] = scale * with_kernel
+            on_diagonal = diagonal * residual / 2.0
+            gradient[residual_at] = on_diagonal.sum()
+            gradient[SLOPE] += on_diagonal @ self._extremeness
+            by_total += scale * with_kernel * (1.0 + sign * end) / (1.0 - sign * end)
+            slope *= other
+            slope *= scale
+            by_exponent += slope
+        moments = np.einsum("im,im->i", self._transposed, self._transposed @ by_exponent)
+        by_relevance = moments - _diagonal(by_exponent).sum() / 2.0 - by_total
         by_relevance *= a * (a < MAX_RELEVANCE)
-        total_gradient[BASE] += by_relevance.sum()
-        total_gradient[HEREDITY] += by_relevance @ self._data.main_effects
+        gradient[BASE] = by_relevance.sum()
+        gradient[HEREDITY] = by_relevance @ self._data.main_effects
         if len(parameters) > OWN:
-            total_gradient[OWN:] += by_relevance
+            gradient[OWN:] = by_relevance
         z = (parameters - self.prior_mean) / self.prior_deviation
-        return float(value + z @ z / 2.0), total_gradient + z / self.prior_deviation
+        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
+
+
+def _sinh_and_cosh(exponent: Matrix, total: float) -> tuple[Matrix, Matrix, float]:
+    """Return sinh and cosh of an array, times 2 exp(-total), which avoids overflow, and exp(-2 total).
+
+    The array is overwritten.
+    """
+    end = float(np.exp(-2.0 * total))
+    exponent -= total
+    if 2.0 * total < SAFE_EXPONENT:
+        grow = np.exp(exponent, out=exponent)
+        shrink = end / grow
+    else:
+        shrink = np.exp(-2.0 * total - exponent)
+        grow = np.exp(exponent, out=exponent)
+    sinh = grow - shrink
+    grow += shrink
+    return sinh, grow, end
+
+
+def _diagonal(matrix: Matrix) -> Values:
+    """Return the diagonal of a square matrix in row order, as a view."""
+    return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
 def _gaussian(covariance: Matrix, observed: Values) -> tuple[float, Matrix | None]:
-    """Return the negative log density and its derivative by the covariance, None if that is not positive definite."""
-    factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
+    """Return the negative log density and twice its derivative by the covariance; the covariance is overwritten.
+
+    The derivative is symmetric, so its lower triangle is left 0: the sum of its elements times those of a symmetric
+    matrix is that over the upper triangle, without half of the diagonal's. It is None if the covariance is not positive
+    definite.
+    """
+    # The transpose of a symmetric matrix in row order is the same matrix in column order, as LAPACK needs it.
+    factor, failed = linalg.lapack.dpotrf(covariance.T, lower=1, clean=1, overwrite_a=1)
     if failed:
         return np.inf, None
     solved, _ = linalg.lapack.dpotrs(factor, observed, lower=1)
-    slope = inverse_of(factor)
-    slope -= np.outer(solved, solved)
-    slope /= 2.0
-    return observed @ solved / 2.0 + np.log(np.diag(factor)).sum(), slope
+    log_root_determinant = np.log(_diagonal(factor.T)).sum()
+    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    slope = linalg.blas.dsyr(-1.0, solved, lower=1, a=inverse, overwrite_a=1)
+    return float(observed @ solved / 2.0 + log_root_determinant), slope.T
 
 
 def relevances(parameters: Values, main_effects: Values) -> Values:
@@ -173,17 +208,28 @@ def constant_variance(data: Observations) -> float:
 
 
 def fit(
-    data: Observations, rows: np.ndarray, *, own: bool, iterations: int, start: Values | None = None
+    data: Observations,
+    rows: np.ndarray,
+    *,
+    own: bool,
+    iterations: int,
+    start: Values | None = None,
+    curvature: Curvature | None = None,
 ) -> tuple[OddKernel, Values]:
-    """Return the kernel with the most probable parameters, and the parameters, which later fits may start from."""
+    """Return the kernel with the most probable parameters, and the parameters, which later fits may start from.
+
+    Later fits that start from the same parameters also save iterations if they get the same `curvature`.
+    """
     objective = Objective(data, rows, own=own)
     low, high = np.array(objective.bounds).T
     parameters = np.clip(objective.prior_mean if start is None else start, low, high)
     if iterations > 0:
-        found = minimize(
-            objective, parameters, jac=True, method="L-BFGS-B", bounds=objective.bounds, options={"maxiter": iterations}
+        curvature = Curvature() if curvature is None else curvature
+        inverse_hessian = curvature.at_start(objective.prior_deviation, len(rows))
+        parameters, curvature.inverse_hessian = minimise(
+            objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=TOLERANCE
         )
-        parameters = found.x
+        curvature.n_pairs = len(rows)
     kernel = OddKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[SMOOTH])),

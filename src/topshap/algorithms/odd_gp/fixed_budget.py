@@ -11,6 +11,7 @@ from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
+from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT
 from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, REFIT, Regime
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
@@ -85,7 +86,8 @@ class OddGP(Algorithm[FittedStanding]):
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
 
         def estimate(iterations: int) -> None:
-            surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
+            known = pairs.with_subset_last(MAX_LEFT_OUT)
+            surrogate.learn(known.x, known.odd, known.even, iterations=iterations)
             standing.set(*surrogate.shapley_values(), rare_contributions=surrogate.rare_contributions)
 
         yield ending_early(pairs.round(design), partial(estimate, REFIT))
@@ -97,8 +99,9 @@ class OddGP(Algorithm[FittedStanding]):
             chosen = choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise)
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
             iterations = regime.refit
-        surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=max(iterations, LAST_FIT))
-        final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, pairs, problem.rng)
+        known = pairs.with_subset_last(MAX_LEFT_OUT)
+        surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT))
+        final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
         standing.set(*final, rare_contributions=surrogate.rare_contributions)
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 BLOCK = 512
 """The number of rows of a covariance computed together: few enough that intermediate results stay in the cache."""
 
+INVERTED_UP_TO = 3
+"""The factor is inverted to get elements of the inverse if it has up to this many rows per element; a sixth of the
+multiplications of as many solutions as it has rows."""
+
 
 class Kernel(Protocol):
     """The prior covariance of one part of a game."""
@@ -58,11 +62,24 @@ class ConditionedGP(Generic[K]):
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
         """Return the leave-one-out residuals of some observations, and their standard deviations."""
-        units = np.zeros((len(self.x), len(rows)), order="F")
-        units[rows, np.arange(len(rows))] = 1.0
-        columns = linalg.solve_triangular(self.factor, units, lower=True, overwrite_b=True, check_finite=False)
-        precision = np.einsum("mr,mr->r", columns, columns)
+        precision = _inverse_diagonal(self.factor, rows)
         return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
+
+
+def _inverse_diagonal(factor: Matrix, rows: Players) -> Values:
+    """Return some diagonal elements of the inverse of the matrix with this lower Cholesky factor.
+
+    Element j depends only on the rows of the factor from j on: elements at the end are cheap.
+    """
+    first = int(rows.min(initial=len(factor)))
+    block, rows = factor[first:, first:], rows - first
+    if len(block) <= INVERTED_UP_TO * len(rows):
+        columns = linalg.lapack.dtrtri(block, lower=1)[0][:, rows]
+    else:
+        units = np.zeros((len(block), len(rows)), order="F")
+        units[rows, np.arange(len(rows))] = 1.0
+        columns = linalg.solve_triangular(block, units, lower=True, overwrite_b=True, check_finite=False)
+    return np.asarray(np.einsum("mr,mr->r", columns, columns))
 
 
 def inverse_of(factor: Matrix) -> Matrix:

@@ -1,26 +1,31 @@
 """Gaussian processes on the logits of bounded values.
 
 The odd and the even part of the logits are predicted like those of the values; their sum, transformed back, predicts
-the value of a coalition. The Shapley values of that prediction have no closed form: all coalitions are enumerated, so
-this is for small games.
+the value of a coalition. The Shapley values of that prediction have no closed form: in small games all coalitions are
+enumerated, in others pairs are sampled (`stacking`).
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from topshap.algorithms.odd_gp.fitting import even_kernel, fit, observe
-from topshap.algorithms.odd_gp.gp import ConditionedGP
+from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
+from topshap.algorithms.odd_gp.odd_kernel import exponentials
 from topshap.core import coalitions as co
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.even_kernel import EvenKernel
     from topshap.algorithms.odd_gp.logit_warp import Warp
+    from topshap.algorithms.odd_gp.minimise import Curvature
+    from topshap.algorithms.odd_gp.odd_kernel import OddKernel
     from topshap.core.typing import Matrix, Players, Values
 
 FIRST_FIT, REFIT = 20, 5
-"""L-BFGS iterations for the first warp, and for further warps, which start from its hyper-parameters."""
+"""BFGS iterations for the first warp, and for further warps, which start from its hyper-parameters."""
 
 
 class LogitGP:
@@ -36,8 +41,8 @@ class LogitGP:
         The values of both coalitions of each pair.
     rows
         The pairs that the hyper-parameters are fitted to.
-    start
-        Hyper-parameters to start from, those of another warp.
+    start, curvature
+        Hyper-parameters to start from, those of another warp, and the curvature of their fit.
     """
 
     def __init__(
@@ -49,24 +54,64 @@ class LogitGP:
         *,
         rows: Players,
         start: Values | None = None,
+        curvature: Curvature | None = None,
     ) -> None:
         self._warp = warp
         f, opposite = warp.forward(values), warp.forward(complement_values)
         odd, even = (f - opposite) / 2.0, (f + opposite) / 2.0
         self._scale, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
-        even = (even - self._level) / self._scale
-        data = observe(x, odd / self._scale, even)
+        self._centred_even = (even - self._level) / self._scale
+        data = observe(x, odd / self._scale, self._centred_even)
         iterations = FIRST_FIT if start is None else REFIT
-        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start)
-        self._odd = ConditionedGP(kernel, x, data.g)
-        self._even = ConditionedGP(even_kernel(data, self.parameters), x, even)
+        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start, curvature=curvature)
+        self._x, self._data, self._kernel = x, data, kernel
+
+    @cached_property
+    def _odd(self) -> ConditionedGP[OddKernel]:
+        return self._odd_given(slice(None))
+
+    @cached_property
+    def _even(self) -> ConditionedGP[EvenKernel]:
+        return self._even_given(slice(None))
+
+    def _odd_given(self, rows: Players | slice) -> ConditionedGP[OddKernel]:
+        return ConditionedGP(self._kernel, self._x[rows], self._data.g[rows])
+
+    def _even_given(self, rows: Players | slice) -> ConditionedGP[EvenKernel]:
+        return ConditionedGP(even_kernel(self._data, self.parameters), self._x[rows], self._centred_even[rows])
 
     def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
         """Return the leave-one-out predictions of (v(x) - v(-x)) / 2 of some pairs, and the variances of f."""
-        (odd, odd_deviation), (even, even_deviation) = (part.leave_one_out(rows) for part in (self._odd, self._even))
+        return self._leave_one_out(self._odd, self._even, rows)
+
+    def leave_one_out_among(self, rows: Players) -> Values:
+        """Return the predictions of (v(x) - v(-x)) / 2 of some pairs, each from the others of them only."""
+        return self._leave_one_out(self._odd_given(rows), self._even_given(rows), np.arange(len(rows)))[0]
+
+    def _leave_one_out(
+        self, odd: ConditionedGP[OddKernel], even: ConditionedGP[EvenKernel], rows: Players
+    ) -> tuple[Values, Values]:
+        (odd_residuals, odd_deviation), (even_residuals, even_deviation) = (
+            part.leave_one_out(rows) for part in (odd, even)
+        )
         variance = self._scale**2 * (odd_deviation**2 + even_deviation**2)
-        values, opposites = self._values(self._odd.observed[rows] - odd, self._even.observed[rows] - even, variance)
-        return (values - opposites) / 2.0, variance
+        parts = odd.observed[rows] - odd_residuals, even.observed[rows] - even_residuals
+        return self._odd_part(*parts, variance), variance
+
+    def predict(self, x: Matrix, variance: float) -> Values:
+        """Return the expected (v(x) - v(-x)) / 2 of any pairs, if f has this variance."""
+        odd, even, seen = self._odd.kernel, self._even.kernel, self._odd.x
+        end = np.exp(-2.0 * odd.relevance.sum())
+        weights = np.stack(
+            [odd.smooth / (1.0 - end) * self._odd.weights, even.smooth / (1.0 + end) * self._even.weights]
+        )
+        linear, constant = odd.linear * (seen.T @ self._odd.weights), even.constant * self._even.weights.sum()
+        found = [np.empty(0)]
+        for part in np.array_split(x, len(x) // BLOCK + 1):  # bounds memory
+            rising, falling = (each @ weights.T for each in exponentials(part, seen, odd.relevance))
+            f_odd = rising[:, 0] - falling[:, 0] + part @ linear
+            found.append(self._odd_part(f_odd, rising[:, 1] + falling[:, 1] + constant, variance))
+        return np.concatenate(found)
 
     def predict_all(self, variance: float) -> Values:
         """Return the expected values of all coalitions in the order of their ids, if f has this variance."""
@@ -80,10 +125,10 @@ class LogitGP:
         f += even.constant * self._even.weights.sum()
         return self._warp.expected(self._scale * f + self._level, variance)
 
-    def _values(self, odd: Values, even: Values, variance: Values | float) -> tuple[Values, Values]:
-        """Return the expected v(x) and v(-x) for the odd and even parts of f."""
+    def _odd_part(self, odd: Values, even: Values, variance: Values | float) -> Values:
+        """Return the expected (v(x) - v(-x)) / 2 for the odd and even parts of f."""
         odd, even = self._scale * odd, self._scale * even + self._level
-        return self._warp.expected(even + odd, variance), self._warp.expected(even - odd, variance)
+        return (self._warp.expected(even + odd, variance) - self._warp.expected(even - odd, variance)) / 2.0
 
 
 def times_product_kernel(weights: Values, relevance: Values) -> Values:

@@ -79,10 +79,22 @@ def candidate_warps(values: Values) -> list[Warp]:
     [0.0, 0.01]
     """
     around = [Warp.around(values, margins) for margins in MARGINS]
+    usual = usual_warp(values)
+    return [*usual, around[0]] if usual else around
+
+
+def usual_warp(values: Values) -> list[Warp]:
+    """Return the warp between the bounds of probabilities or scores, if one fits the values.
+
+    Examples
+    --------
+    >>> usual_warp(np.array([0.01, 0.4, 0.9]))[0].length, usual_warp(np.array([0.4, 7.0]))
+    (1.0, [])
+    """
     smallest, largest = float(values.min()), float(values.max())
     spread = largest - smallest
     for low, high in USUAL_BOUNDS:
         if low < smallest and largest < high and min(smallest - low, high - largest) <= CLOSE * spread:
             slack = SLACK * spread / (high - low)
-            return [Warp(low, high - low, slack, slack), around[0]]
-    return around
+            return [Warp(low, high - low, slack, slack)]
+    return []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 
-_SAFE_EXPONENT = 600.0
+SAFE_EXPONENT = 600.0
 """Exponents up to this magnitude are far from overflow."""
 
 
@@ -54,6 +54,11 @@ class OddKernel:
         """The number of players."""
         return len(self.relevance)
 
+    @property
+    def variance(self) -> float:
+        """The variance of g in every pair, without the residual."""
+        return self.smooth + self.linear * self.n_players
+
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of g between the rows of x and of y, without the residual."""
         covariance = self._smooth_covariance(x, y)
@@ -68,21 +73,9 @@ class OddKernel:
         return prediction
 
     def _smooth_covariance(self, x: Matrix, y: Matrix) -> Matrix:
-        root = np.sqrt(self.relevance)
-        left = x * root
-        right = left if y is x else y * root  # for a matrix with itself, BLAS computes only one triangle
-        total = float(self.relevance.sum())
-        # Numerator and denominator are divided by e^total to avoid overflow; in place, since the matrix is large.
-        rising = left @ right.T
-        rising -= total
-        if 2.0 * total < _SAFE_EXPONENT:
-            np.exp(rising, out=rising)
-            falling = np.exp(-2.0 * total) / rising
-        else:
-            falling = np.exp(-2.0 * total - rising)
-            np.exp(rising, out=rising)
+        rising, falling = exponentials(x, y, self.relevance)
         rising -= falling
-        rising *= self.smooth / -np.expm1(-2.0 * total)
+        rising *= self.smooth / -np.expm1(-2.0 * float(self.relevance.sum()))
         return rising
 
     def residual(self, x: Matrix) -> Values:
@@ -120,6 +113,24 @@ class OddKernel:
         log_cosh = a + np.log1p(np.exp(-2.0 * a)) - np.log(2.0)
         log_sinh = total + np.log(-np.expm1(-2.0 * total)) - np.log(2.0)
         return float(self.smooth * np.exp(log_cosh.sum() - log_sinh))
+
+
+def exponentials(x: Matrix, y: Matrix, relevance: Values) -> tuple[Matrix, Matrix]:
+    """Return exp(u - total) and exp(-u - total) for u = sum_i a_i x_i y_i between the rows of x and of y.
+
+    The total of the relevances is subtracted to avoid overflow. Both arrays are new.
+    """
+    root = np.sqrt(relevance)
+    left = x * root
+    right = left if y is x else y * root  # for a matrix with itself, BLAS computes only one triangle
+    total = float(relevance.sum())
+    rising = left @ right.T
+    rising -= total  # in place, since the matrix is large
+    if 2.0 * total < SAFE_EXPONENT:
+        np.exp(rising, out=rising)
+        return rising, np.exp(-2.0 * total) / rising
+    falling = np.exp(-2.0 * total - rising)
+    return np.exp(rising, out=rising), falling
 
 
 def extremeness(x: Matrix) -> Values:

@@ -52,6 +52,18 @@ class ComplementPairs:
         self.complement_values = np.concatenate([self.complement_values, values[1 : 2 * complete : 2]])
         return complete
 
+    def with_subset_last(self, count: int) -> ComplementPairs:
+        """Return the pairs with a regular subset of `count` of them at the end, and the grand coalition's first.
+
+        Leave-one-out residuals are cheap for the last pairs, and the last ones in time would not be representative.
+        """
+        m = len(self)
+        if m - 1 <= count:
+            return self
+        last = 1 + np.arange(count) * (m - 1) // count
+        order = np.concatenate([np.setdiff1d(np.arange(m), last), last])
+        return ComplementPairs(self.x[order], self.values[order], self.complement_values[order])
+
     def keys(self) -> set[bytes]:
         """Return the keys of all pairs, see `pair_keys`."""
         return set(pair_keys(self.x > 0))

@@ -66,9 +66,9 @@ class OddPosterior(ConditionedGP[OddKernel]):
 
     @cached_property
     def left_out(self) -> LeaveOneOut:
-        """The leave-one-out residuals of all pairs but the grand coalition's, or of a regular subset of many."""
+        """The leave-one-out residuals of all pairs but the grand coalition's, or of the last ones of many."""
         m = len(self.x)
-        rows = np.arange(1, m, max(1, -(-(m - 1) // MAX_LEFT_OUT)))
+        rows = np.arange(max(1, m - MAX_LEFT_OUT), m)
         return LeaveOneOut(rows, *self.leave_one_out(rows))
 
     @cached_property

@@ -45,7 +45,7 @@ budgets do.
 """
 
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
-"""L-BFGS iterations of the first fit of the hyper-parameters, of the refit after each batch, and of the last fit.
+"""BFGS iterations of the first fit of the hyper-parameters, of the refit after each batch, and of the last fit.
 
 Refits start from the previous parameters. These are the numbers of the prototype, not tuned since.
 """

@@ -1,7 +1,12 @@
 """Stacking: surrogates on logit values, weighted by leave-one-out errors.
 
 Every surrogate predicts each pair from all others. The surrogates are combined one after the other, with the weights
-that minimise the squared errors of the combined prediction.
+that minimise the squared errors of the combined prediction. If there are many pairs, the surrogates are first compared
+on the pairs that their hyper-parameters were fitted to, and those with hardly any weight there are left out.
+
+In small games the Shapley values of a surrogate on logit values are those of its predictions of all coalitions. In
+others they are the Shapley values of the first surrogate, plus those of an additive game fitted to the difference of
+the two predictions on sampled pairs. Both predictions are close to the game, so their difference is small.
 """
 
 from __future__ import annotations
@@ -12,21 +17,33 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from topshap.algorithms.odd_gp.designs import draw_pairs, pair_keys
 from topshap.algorithms.odd_gp.logit_gp import LogitGP
-from topshap.algorithms.odd_gp.logit_warp import candidate_warps
+from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
+from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.surrogate import additive_fit
 from topshap.core import coalitions as co
 from topshap.core.tables import shapley_from_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from topshap.algorithms.odd_gp.logit_warp import Warp
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.algorithms.odd_gp.surrogate import OddSurrogate
     from topshap.core.typing import Matrix, Players, Values
 
-MAX_PLAYERS, MAX_PAIRS = 16, 1000
+ENUMERATED_PLAYERS, MAX_PAIRS = 16, 1000
 """The largest game whose coalitions are enumerated, and the largest number of pairs: limits on time."""
+SAMPLED_PAIRS = 4096
+"""The number of pairs on which two predictions are compared in larger games."""
 FITTED_TO = 100
 """The largest number of pairs that hyper-parameters are fitted to."""
+COMPARED_FIRST_ABOVE, LEAST_SHARE = 200, 0.05
+"""The number of pairs above which surrogates are first compared on `FITTED_TO` of them, and the share that they need
+there."""
 
 
 class Prediction(NamedTuple):
@@ -34,6 +51,8 @@ class Prediction(NamedTuple):
 
     shapley_values: Values
     residuals: Values
+    sampling: Matrix | float = 0.0
+    """The covariance of the Shapley values due to sampled pairs."""
 
 
 def stacked_estimate(
@@ -45,35 +64,81 @@ def stacked_estimate(
     shrinks with their root mean square, not with their mean square.
     """
     values, covariance = surrogate.shapley_values()
-    rows, residuals, _ = surrogate.posterior.left_out
-    others = [] if is_perfect(residuals) else logit_predictions(pairs, rows, rng)
+    residuals = surrogate.posterior.left_out.residuals
+    others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
     if not others:
         return values, covariance
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
     shrinkage = linalg.norm(best.residuals / surrogate.scale) / linalg.norm(residuals)
-    return best.shapley_values, shrinkage * covariance
+    return best.shapley_values, shrinkage * covariance + best.sampling
 
 
-def logit_predictions(pairs: ComplementPairs, left_out: Players, rng: np.random.Generator) -> list[Prediction]:
-    """Return the predictions of surrogates on logit values, with the residuals of the pairs in `left_out`.
+def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:
+    """Return the predictions of surrogates on logit values, with the residuals of the pairs that `surrogate` left out.
 
     The list is empty if the game or the number of pairs is too large, or if there is nothing to fit.
     """
-    x, values, opposites = pairs.x, pairs.values, pairs.complement_values
-    m, n = x.shape
-    if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp([values, opposites]) > 0.0:
+    m, n = pairs.x.shape
+    left_out = surrogate.posterior.left_out.rows
+    everything = np.concatenate([pairs.values, pairs.complement_values])
+    if n > RICH_MODEL_UP_TO or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
         return []
-    odd = (values[left_out] - opposites[left_out]) / 2.0
-    rows = rng.permutation(m)[:FITTED_TO]
-    predictions, start = [], None
-    for warp in candidate_warps(np.concatenate([values, opposites])):
-        process = LogitGP(warp, x, values, opposites, rows=rows, start=start)
-        start = process.parameters if start is None else start
+    # Beyond small games, only values that look like probabilities or scores are worth the time.
+    warps = candidate_warps(everything) if n <= ENUMERATED_PLAYERS else usual_warp(everything)
+    odd = pairs.odd[left_out]
+    predictions = []
+    for process in promising(surrogate, pairs, warps, rng.permutation(m)[:FITTED_TO]):
         predicted, variance = process.leave_one_out(left_out)
-        table = process.predict_all(float(np.median(variance)))
-        table[co.to_ids(x > 0)], table[co.to_ids(x < 0)] = values, opposites
-        predictions.append(Prediction(shapley_from_table(table - table[0]), odd - predicted))
+        typical = float(np.median(variance))
+        if n <= ENUMERATED_PLAYERS:
+            values, sampling = enumerated_shapley_values(process, pairs, typical), 0.0
+        else:
+            values, sampling = sampled_shapley_values(process, surrogate, pairs, typical, rng)
+        predictions.append(Prediction(values, odd - predicted, sampling))
     return predictions
+
+
+def promising(surrogate: OddSurrogate, pairs: ComplementPairs, warps: list[Warp], rows: Players) -> Iterator[LogitGP]:
+    """Fit a surrogate for each warp to some pairs, and yield those with a share in the prediction of these pairs."""
+    start, curvature = None, Curvature()
+    compare = len(pairs) > COMPARED_FIRST_ABOVE
+    best = Prediction(np.zeros(1), surrogate.leave_one_out_among(rows)) if compare else None
+    for warp in warps:
+        process = LogitGP(
+            warp, pairs.x, pairs.values, pairs.complement_values, rows=rows, start=start, curvature=curvature
+        )
+        start = process.parameters if start is None else start
+        if best is not None:
+            residuals = pairs.odd[rows] - process.leave_one_out_among(rows)
+            share = share_of(best.residuals, residuals)
+            if share < LEAST_SHARE:
+                continue
+            best = stack(best, Prediction(np.zeros(1), residuals))
+        yield process
+
+
+def enumerated_shapley_values(process: LogitGP, pairs: ComplementPairs, variance: float) -> Values:
+    """Return the Shapley values of the predictions of all coalitions, with the known values where there are any."""
+    table = process.predict_all(variance)
+    table[co.to_ids(pairs.x > 0)], table[co.to_ids(pairs.x < 0)] = pairs.values, pairs.complement_values
+    return shapley_from_table(table - table[0])
+
+
+def sampled_shapley_values(
+    process: LogitGP, surrogate: OddSurrogate, pairs: ComplementPairs, variance: float, rng: np.random.Generator
+) -> tuple[Values, Matrix]:
+    """Return the Shapley values of a surrogate from those of another, and the covariance due to the sampled pairs.
+
+    The difference of their predictions is regressed on an additive game. Both know the observed pairs.
+    """
+    n = pairs.x.shape[1]
+    drawn = draw_pairs(n, SAMPLED_PAIRS, 1.0, rng)
+    x = np.where(drawn, 1.0, -1.0)
+    difference = process.predict(x, variance) - surrogate.predict(x)
+    known = pairs.keys()
+    difference[[key in known for key in pair_keys(drawn)]] = 0.0
+    coefficients, spread = additive_fit(x, difference)
+    return surrogate.shapley_values()[0] + coefficients, spread
 
 
 def stack(first: Prediction, second: Prediction) -> Prediction:
@@ -86,8 +151,22 @@ def stack(first: Prediction, second: Prediction) -> Prediction:
     >>> stack(rough, finer).shapley_values.round(6), stack(rough, rough).shapley_values
     (array([0.8, 3.2]), array([0., 4.]))
     """
-    change = first.residuals - second.residuals
+    share = share_of(first.residuals, second.residuals)
+    return Prediction(
+        (1.0 - share) * first.shapley_values + share * second.shapley_values,
+        first.residuals - share * (first.residuals - second.residuals),
+        (1.0 - share) ** 2 * first.sampling + share**2 * second.sampling,
+    )
+
+
+def share_of(first: Values, second: Values) -> float:
+    """Return the share of the second residuals in the convex combination with the smallest sum of squares.
+
+    Examples
+    --------
+    >>> share_of(np.array([1.0, -1.0]), np.array([1.0, 1.0]))
+    0.5
+    """
+    change = first - second
     across = float(change @ change)
-    share = float(np.clip(first.residuals @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0
-    values = (1.0 - share) * first.shapley_values + share * second.shapley_values
-    return Prediction(values, first.residuals - share * change)
+    return float(np.clip(first @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0

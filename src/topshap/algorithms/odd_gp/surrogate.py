@@ -8,13 +8,14 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
-    from topshap.core.typing import Matrix, Values
+    from topshap.core.typing import Matrix, Players, Values
 
 
 class OddSurrogate:
@@ -33,6 +34,7 @@ class OddSurrogate:
     def __init__(self, rng: np.random.Generator, *, noise: bool = False, max_pairs: int = MAX_PAIRS) -> None:
         self._rng, self._noise, self._max_pairs = rng, noise, max_pairs
         self._parameters: Values | None = None
+        self._curvature = Curvature()
         self.scale = 1.0
         """The root mean square of g; the posterior is that of g / scale."""
         self._further: tuple[Matrix, Values]
@@ -57,12 +59,24 @@ class OddSurrogate:
         m = len(x)
         self.scale = float(np.sqrt(np.mean(g**2))) or 1.0
         data = observe(x, g / self.scale, (e - e.mean()) / self.scale if rich else None)
-        fitted_to = int(np.clip(3 * n, 150, 600))
+        fitted_to = int(np.clip(2 * n, 100, 600))
         rows = np.arange(m)
         if m > fitted_to:
             rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: fitted_to - 1]])
-        kernel, self._parameters = fit(data, rows, own=rich, iterations=iterations, start=self._parameters)
+        kernel, self._parameters = fit(
+            data, rows, own=rich, iterations=iterations, start=self._parameters, curvature=self._curvature
+        )
         self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
+
+    def predict(self, x: Matrix) -> Values:
+        """Return the posterior mean of the smooth part of g on the scale of the game."""
+        return self.scale * self.posterior.predict(x)
+
+    def leave_one_out_among(self, rows: Players) -> Values:
+        """Return the residuals of some pairs on the scale of the game, each predicted from the others of them only."""
+        posterior = self.posterior
+        alone = OddPosterior(posterior.kernel, posterior.x[rows], posterior.g[rows])
+        return self.scale * alone.leave_one_out(np.arange(len(rows)))[0]
 
     def shapley_values(self) -> tuple[Values, Matrix]:
         """Return the posterior mean and covariance of the Shapley values on the scale of the game.
@@ -100,24 +114,13 @@ class OddSurrogate:
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Add an additive game fitted to the residuals of the pairs beyond `max_pairs`.
 
-        This keeps the estimate consistent for any number of pairs. The kernel weight of a size is divided among the
-        pairs of that size.
+        This keeps the estimate consistent for any number of pairs.
         """
         x, g = self._further
-        further, n = x.shape
+        further = len(x)
         if further == 0:
             return values, covariance
-        residuals = g - self.scale * self.posterior.predict(x)
-        inside = x > 0
-        sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
-        weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])
-        coefficients, spread = efficient_least_squares(
-            np.concatenate([inside, ~inside]),
-            np.concatenate([residuals, -residuals]),
-            np.concatenate([weights, weights]),
-            0.0,
-            np.tile(np.arange(further), 2),
-        )
+        coefficients, spread = additive_fit(x, g - self.predict(x))
         share = further / (further + len(self.posterior.x))
         return values + share * coefficients, (1.0 - share) ** 2 * covariance + share**2 * spread
 
@@ -132,3 +135,22 @@ class OddSurrogate:
         seen = pair_functional(posterior.x)
         unseen = pair_prior(np.ones(n + 1)) - seen.T @ seen
         return float(np.max(posterior.shapley_values**2)) / (4.0 * (m + 1)) * unseen
+
+
+def additive_fit(x: Matrix, g: Values) -> tuple[Values, Matrix]:
+    """Return the Shapley values of the additive game closest to g, and the covariance due to the sampled pairs.
+
+    The pairs must be distinct, and random within each size; the grand coalition's is 0. The kernel weight of a size is
+    divided among the pairs of that size.
+    """
+    m, n = x.shape
+    inside = x > 0
+    sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
+    weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])
+    return efficient_least_squares(
+        np.concatenate([inside, ~inside]),
+        np.concatenate([g, -g]),
+        np.concatenate([weights, weights]),
+        0.0,
+        np.tile(np.arange(m), 2),
+    )
