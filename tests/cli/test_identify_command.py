@@ -154,3 +154,25 @@ def test_a_game_without_a_fingerprint_needs_a_name_in_a_store(tmp_path, monkeypa
 def test_help_shows_an_example(run):
     for command in ("select", "explain", "identify", "demo", "show"):
         assert f"topshap {command} " in run(command, "--help").output
+
+
+def test_a_game_with_several_outputs_prints_and_writes_all_of_them(code):
+    (code / "outputs.py").write_text(
+        "from my_code import game\ndef both(c):\n    return game(c)[:, None] * [1.0, -1.0]"
+    )
+    arguments = ["identify", "outputs:both", "--players", 10, "-k", 3, "--budget", 200]
+    result = topshap_command(code, *arguments, "--store", "run.db", "--name", "both-v1", "--report", "out.html")
+    assert result.returncode == 0, result.stderr
+    assert "for each of 2 outputs after 200 evaluations" in result.stdout
+    assert (code / "out.html").read_text(encoding="utf-8").count("<details") == 2
+    as_json = topshap_command(code, *arguments, "--store", "run.db", "--name", "both-v1", "--json")
+    assert json.loads(as_json.stdout)["format"] == "topshap.TopKs"
+    assert "outputs     2" in topshap_command(code, "store", "info", "run.db").stdout
+    assert "200 values" in topshap_command(code, "store", "check", "run.db").stdout
+    assert topshap_command(code, "store", "export", "run.db", "run.csv").returncode == 0
+    assert (code / "run.csv").read_text().splitlines()[0].endswith(",draw,value_0,value_1")
+    (code / "top.json").write_text(as_json.stdout)
+    assert "for each of 2 outputs" in topshap_command(code, "show", "top.json").stdout
+    assert topshap_command(code, "show", "top.json", "--plot", "map.png").returncode == 0
+    refused = topshap_command(code, "show", "top.json", "--plot", "race.png", "--kind", "race")
+    assert "The plot 'race' is of one output, and the result has 2" in refused.stderr

@@ -58,7 +58,7 @@ def test_any_numeric_type_becomes_a_float(one):
     assert values.tolist() == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("answer", [None, "1", np.array(["1"]), [1.0], np.ones(2), np.array([]), 1j])
+@pytest.mark.parametrize("answer", [None, "1", np.array(["1"]), [1.0], np.ones((2, 2)), np.array([]), 1j])
 def test_the_error_about_a_value_that_is_not_a_number_names_the_coalition(answer):
     game = per_coalition(lambda _: answer, player_names=["a", "b", "c"])
     with pytest.raises(GameError, match=r"must return one number. Got .* for the coalition \{a, c\}"):
@@ -95,3 +95,13 @@ def test_coalitions_of_another_number_of_players_are_refused():
 def test_a_masked_value_is_not_a_number(value):
     with pytest.raises(GameError, match="must return one number"):
         per_coalition(lambda _: value, 3)(ROWS)
+
+
+@pytest.mark.parametrize("answer", [[1.0, 2.0], (1, 2), np.array([1.0, 2.0])])
+def test_several_numbers_are_outputs(answer):
+    assert per_coalition(lambda _: answer)(ROWS).tolist() == [[1.0, 2.0]] * 3
+
+
+def test_a_function_whose_number_of_outputs_changes_is_refused():
+    with pytest.raises(GameError, match="must not change: it returned 2 numbers per coalition before and 3 numbers"):
+        per_coalition(lambda row: [1.0] * (1 + int(row.sum())))(np.array([[True, False], [True, True]]))

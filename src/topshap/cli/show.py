@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -60,7 +61,7 @@ def show(
         typer.echo(f"The report is in {report.resolve()}")
 
 
-def _draw(top: topshap.TopK | topshap.Explanations, path: Path, kind: Kind | None) -> None:
+def _draw(top: topshap.TopK | topshap.TopKs | topshap.Explanations, path: Path, kind: Kind | None) -> None:
     """Write a plot to a file."""
     many = isinstance(top, topshap.Explanations)
     kind = kind or (Kind.beeswarm if many else Kind.leaderboard)
@@ -73,4 +74,7 @@ def _draw(top: topshap.TopK | topshap.Explanations, path: Path, kind: Kind | Non
     if path.suffix.removeprefix(".").lower() not in known:
         raise ParameterError(f"The plot must be a file of type {', '.join(sorted(known))}. Got {str(path)!r} instead.")
     import_extra("matplotlib", extra="plots", needed_by="topshap show --plot").use("Agg")
-    getattr(topshap.show, kind)(top).figure.savefig(path, dpi=150)
+    if isinstance(top, topshap.TopKs) and kind != Kind.leaderboard:
+        raise ParameterError(f"The plot {kind.value!r} is of one output, and the result has {len(top)}. Omit --kind.")
+    draw: Any = topshap.show.output_map if isinstance(top, topshap.TopKs) else getattr(topshap.show, kind)
+    draw(top).figure.savefig(path, dpi=150)

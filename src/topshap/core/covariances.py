@@ -48,20 +48,35 @@ class SharedCovariance:
 
 
 def stacked(covariances: Iterable[Matrix | None]) -> Matrix | None:
-    """Return the covariances of all outputs as one array of shape (R, n, n), None if one of them is not known.
+    """Return the covariances of all outputs as one array of shape (R, n, n), nan for unknown ones; None without any.
 
     Examples
     --------
-    >>> stacked([np.eye(2), np.eye(2)]).shape, stacked([np.eye(2), None])
-    ((2, 2, 2), None)
+    >>> stacked([np.eye(1), None]).tolist(), stacked([None, None])
+    ([[[1.0]], [[nan]]], None)
     """
-    known = []
-    for covariance in covariances:
-        if covariance is None:
-            return None
-        known.append(covariance)
-    return np.array(known)
+    each = list(covariances)
+    known = next((covariance for covariance in each if covariance is not None), None)
+    if known is None:
+        return None
+    unknown = np.full(known.shape, np.nan)
+    return np.array([unknown if covariance is None else covariance for covariance in each])
+
+
+def covariance_of(covariances: Covariances | None, output: int) -> Matrix | None:
+    """Return the covariance of one output, None if it is not known.
+
+    Examples
+    --------
+    >>> covariance_of(SharedCovariance(np.eye(1), np.array([2.0])), 0), covariance_of(np.full((1, 1, 1), np.nan), 0)
+    (array([[2.]]), None)
+    """
+    if covariances is None:
+        return None
+    covariance: Matrix = covariances[output]
+    return None if np.isnan(covariance).any() else covariance
 
 
 Covariances: TypeAlias = "Matrix | SharedCovariance"
-"""The covariances of several outputs: an array of shape (R, n, n), or a matrix that they share times factors."""
+"""The covariances of several outputs: an array of shape (R, n, n), nan where unknown, or a matrix that they share
+times factors."""

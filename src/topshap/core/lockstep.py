@@ -74,7 +74,7 @@ class LockstepStanding(OutputsStanding):
         return read_only(np.array([standing.live_std_errors for standing in self.standings]))
 
     def covariances(self) -> Covariances | None:
-        """Return the covariances, shape (R, n, n); None if one is unknown, or if they would take too much memory."""
+        """Return the covariances, shape (R, n, n), nan where unknown; None if they would take too much memory."""
         if self.n_outputs * self.n_players**2 > COVARIANCE_NUMBERS:
             return None
         return stacked(standing.covariance() for standing in self.standings)

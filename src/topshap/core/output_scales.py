@@ -47,6 +47,8 @@ class OutputScales:
         self._largest = np.zeros(n_outputs)
         self._of_output = [Scale(negates=negates) for _ in range(n_outputs)]
         self._exponents = np.zeros(n_outputs, dtype=np.intc)
+        self.only_zeros_changed = True
+        """Whether the outputs whose scale the last `fit` has changed had only zeros before, the same in every scale."""
 
     def __getitem__(self, output: int) -> Scale:
         """Return the scale of one output."""
@@ -60,15 +62,16 @@ class OutputScales:
     def fit(self, values: Matrix) -> bool:
         """Choose the scales for these values and all earlier ones; return whether one has changed."""
         largest = np.abs(values).max(axis=0, initial=0.0)
-        grown = largest > self._largest
+        grown, before = largest > self._largest, self._largest
         self._largest = np.maximum(largest, self._largest)
         exponents = np.frexp(self._largest)[1]
         safe = (exponents >= SAFE_EXPONENTS[0]) & (exponents <= SAFE_EXPONENTS[-1]) & (self._exponents == 0)
-        changed = False
+        changed, self.only_zeros_changed = False, True
         for output in np.flatnonzero(grown & ~safe):
             if self._of_output[output].fit(values[:, output]):
                 self._exponents[output] = self._of_output[output].exponent
                 changed = True
+                self.only_zeros_changed &= bool(before[output] == 0.0)
         return changed
 
     def apply(self, values: Matrix) -> Matrix:
@@ -128,7 +131,7 @@ class ScaledOutputsStanding(OutputsStanding):
         return read_only(self._scales.undo_errors(self._of_algorithm.std_errors))
 
     def covariances(self) -> Covariances | None:
-        """Return the covariances, None if one of them is unknown or too small or large for floating-point numbers."""
+        """Return the covariances; one that is too small or large for floating-point numbers is unknown."""
         if self._scales.without_sign().is_one:
             return self._of_algorithm.covariances()
         if self._of_algorithm.covariances() is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.covariances import SharedCovariance
+from topshap.core.covariances import SharedCovariance, covariance_of
 from topshap.core.standing import FittedStanding, Standing, read_only
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class FittedOutputsStanding(OutputsStanding):
 
     def of_output(self, output: int) -> Standing:
         """Return the standing of one output."""
-        covariance = None if self._covariances is None else self._covariances[output]
+        covariance = covariance_of(self._covariances, output)
         standing = _OneOutput(self.tie_order, self._estimates[output], rank_by=self.rank_by)
         standing.set_output(covariance, self._std_errors[output], rare=bool(self._rare[output]))
         return standing

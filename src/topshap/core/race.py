@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from topshap.core.batch import Batch
-from topshap.core.covariances import SharedCovariance
 from topshap.core.errors import RaceError
-from topshap.core.lockstep import Lockstep, rule_for_every_output
 from topshap.core.options import refuse_unknown, takes_options
-from topshap.core.output_scales import OutputScales, ScaledOutputsStanding
-from topshap.core.outputs_standing import FittedOutputsStanding, OutputsStanding
+from topshap.core.output_scales import OutputScales
+from topshap.core.play import exact_standing, in_units_of_game, result_of, start
 from topshap.core.race_state import NOT_STARTED, RaceState
-from topshap.core.result import TopK
-from topshap.core.results import TopKs
 from topshap.core.rounds import RoundReader
 from topshap.core.scale import Scale
-from topshap.core.scaled_standing import ScaledStanding
 from topshap.core.setup import Setup
-from topshap.core.standing import FittedStanding
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_int, front_door
 from topshap.core.values import check_values, check_within, other_outputs
@@ -33,8 +26,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from topshap.core.options import RaceOptions
-    from topshap.core.result import Stopped
-    from topshap.core.standing import Standing
+    from topshap.core.result import Stopped, TopK
     from topshap.core.typing import Coalitions, Values
 
 
@@ -215,8 +207,6 @@ class Race(RaceState):
         """
         standing = self.standing
         fields: dict[str, Any] = {
-            "estimates": standing.estimates.copy(),
-            "std_errors": standing.std_errors.copy(),
             "evaluations": self.evaluations,
             "calls": self.calls,
             "budget": self.budget,
@@ -225,28 +215,8 @@ class Race(RaceState):
             "history": self._recorder.history(self.evaluations, standing),
             **self._setup.result_fields(),
         }
-        ranking = standing.ranking(resolution=1e-12)
         may_be_rare = self.stopped not in ("exact", "confident")
-        if isinstance(standing, OutputsStanding):
-            several: Any = TopKs(
-                players=ranking[:, : self.k].copy(),
-                covariance=standing.covariances(),
-                empty=self._ends[0].copy(),
-                grand=self._ends[1].copy(),
-                output_names=self.output_names,
-                rare_contributions=standing.rare_outputs & may_be_rare,
-                **fields,
-            )
-            found: TopK = several  # documented, not typed: most games have one number per coalition
-            return found
-        return TopK(
-            players=ranking[: self.k],
-            covariance=standing.covariance(),
-            empty=self._ends.item(0),
-            grand=self._ends.item(1),
-            rare_contributions=standing.rare_contributions and may_be_rare,
-            **fields,
-        )
+        return result_of(standing, self._ends, self.k, may_be_rare=may_be_rare, fields=fields)
 
     def _answer_known(self) -> None:
         """Answer batches from the ledger until something has to be evaluated or the race is over."""
@@ -264,9 +234,10 @@ class Race(RaceState):
             if self._ledger.shape:
                 self._learn_outputs(*self._ledger.shape)
         fresh = self._fit_scale(answer) or first
-        if fresh:
+        exact = self._ledger.complete and (self.counting == "distinct" or self.n_players == 1)
+        if first or (fresh and not exact):
             self._start()
-        if self._ledger.complete and (self.counting == "distinct" or self.n_players == 1):
+        if exact:
             self._stop_as("exact")
         elif self.n_players == 1:  # values vary, but the only player is the top
             self._stop_as("finished")
@@ -298,23 +269,16 @@ class Race(RaceState):
 
     def _fit_scale(self, values: Values) -> bool:
         """Choose the scale for these values; return whether the algorithm has to start anew because of it."""
-        if isinstance(self._scale, OutputScales):
-            return self._scale.fit(values)
-        only_zeros = self._scale.largest == 0.0 and self._standing is not None
-        if not self._scale.fit(values):
+        scale, started = self._scale, self._standing is not None
+        only_zeros = isinstance(scale, Scale) and scale.largest == 0.0
+        if not scale.fit(values):
             return False
-        if only_zeros and self._limits.confidence is None and self._limits.value_range is None:
-            self._standing = self._in_units_of_game(self._working, self._scale)
+        if isinstance(scale, OutputScales):
+            only_zeros = scale.only_zeros_changed
+        if started and only_zeros and self._limits.confidence is None and self._limits.value_range is None:
+            self._standing = in_units_of_game(self._working, self._scale)
             return False  # all that the algorithm has got so far is the same in every scale
         return True
-
-    @staticmethod
-    def _in_units_of_game(standing: Standing, scale: Scale | OutputScales) -> Standing:
-        if scale.is_one:
-            return standing
-        if isinstance(scale, OutputScales) and isinstance(standing, OutputsStanding):
-            return ScaledOutputsStanding(standing, scale)
-        return ScaledStanding(standing, scale)  # type: ignore[arg-type]  # scale and standing are of the same kind
 
     def _go_on(self) -> None:
         """Request the next batch, or stop if the algorithm has ended or a limit is reached."""
@@ -338,28 +302,15 @@ class Race(RaceState):
         if self.deterministic:
             self._ledger.calls = min(self._ledger.calls, len(self._ends))
         problem = self._setup.problem(self._ends, self._ledger, self._scale)
-        rule_of = algorithm.stopping_rule if problem.outputs is None else partial(rule_for_every_output, algorithm)
-        self.rule = None if self._limits.confidence is None else rule_of(problem)
-        player: Any = algorithm if problem.outputs is None or algorithm.outputs == "together" else Lockstep(algorithm)
-        self._working: Standing = player.standing(problem)
-        self._standing = self._in_units_of_game(self._working, self._scale)
-        rounds = player.rounds(problem, self._working)
-        self._reader = RoundReader(rounds, one_at_a_time=self._limits.may_stop_early)
+        play = start(algorithm, problem, stops_by_itself=self._limits.confidence is not None)
+        self.rule, self._working = play.rule, play.standing
+        self._standing = in_units_of_game(self._working, self._scale)
+        self._reader = RoundReader(play.rounds, one_at_a_time=self._limits.may_stop_early)
 
     def _stop_as(self, stopped: Stopped) -> None:
         if stopped == "exact":
             scale = self._scale.without_sign()
             values = shapley_from_table(scale.apply(self._ledger.table()))
-            self._standing = self._in_units_of_game(self._certain(values), scale)
+            exact = exact_standing(values, self.standing.tie_order, self.rank_by)
+            self._standing = in_units_of_game(exact, scale)
         self.stopped = stopped
-
-    def _certain(self, values: Values) -> Standing:
-        """Return the standing of exact Shapley values."""
-        tie_order, zeros = self.standing.tie_order, np.zeros((self.n_players, self.n_players))
-        if values.ndim == 1:
-            exact = FittedStanding(tie_order, values, rank_by=self.rank_by)
-            exact.set(values, zeros)
-            return exact
-        outputs = FittedOutputsStanding(tie_order, values, rank_by=self.rank_by)
-        outputs.set(values, SharedCovariance(zeros, np.ones(len(values))))
-        return outputs

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from topshap.core.bindings import bound
+from topshap.core.covariances import covariance_of
 from topshap.core.history import History
 from topshap.core.result import TopK
 from topshap.core.validation import front_door
@@ -59,8 +60,9 @@ class TopKs(Sequence[TopK]):
     std_errors: Matrix
     """The standard errors of the estimates, nan where unknown, shape (R, n)."""
     covariance: Covariances | None = field(repr=False)
-    """The covariances of the estimates: an array of shape (R, n, n), a matrix that they share times a factor per output
-    (`topshap.core.covariances.SharedCovariance`), or None where only the standard errors are known."""
+    """The covariances of the estimates: an array of shape (R, n, n), nan for outputs without one, a matrix that they
+    share times a factor per output (`topshap.core.covariances.SharedCovariance`), or None where only the standard
+    errors are known, or if R * n**2 is above 2**24."""
     player_names: tuple[str, ...] | None
     """The names of all players, None if they have none."""
     output_names: tuple[str, ...] | None
@@ -153,7 +155,7 @@ class TopKs(Sequence[TopK]):
             players=self.players[i],
             estimates=self.estimates[i],
             std_errors=self.std_errors[i],
-            covariance=None if self.covariance is None else self.covariance[i],
+            covariance=covariance_of(self.covariance, i),
             empty=self.empty.item(i),
             grand=self.grand.item(i),
             rare_contributions=bool(self.rare_contributions[i]),
@@ -204,9 +206,9 @@ class TopKs(Sequence[TopK]):
         return frame
 
     def to_shap(self, data: Any = None) -> Any:
-        """Return one ``shap.Explanation`` of shape (n, R), with an output axis and bounds.
+        """Return one ``shap.Explanation`` of shape (1, n, R), with an output axis and bounds; see `TopK.to_shap`.
 
-        See `TopK.to_shap`. Needs the extra ``topshap[shap]``.
+        ``tops.to_shap()[0, :, r]`` is the explanation of output r. Needs the extra ``topshap[shap]``.
 
         Parameters
         ----------

@@ -104,7 +104,9 @@ class Setup:
     def result_fields(self) -> dict[str, Any]:
         """Return the fields of a `TopK` that are known from the start."""
         limits = self.limits
+        outputs = {} if self.n_outputs is None else {"output_names": self.output_names}
         return {
+            **outputs,
             "player_names": self.player_names,
             "epsilon": None if limits.confidence is None else limits.confidence.epsilon,
             "delta": None if limits.confidence is None else limits.confidence.delta,

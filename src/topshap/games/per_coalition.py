@@ -134,6 +134,6 @@ class PerCoalition:
                 return float(scalar)
         name = names_of(coalition, self.player_names)
         raise GameError(
-            f"The function of a game must return one number, or one per output. Got {short_repr(value)} of type "
-            f"{type(value).__name__} for the coalition {name} instead."
+            f"The function of a game must return one number. Got {short_repr(value)} of type {type(value).__name__} "
+            f"for the coalition {name} instead."
         )

@@ -10,6 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
+from topshap.core.covariances import covariance_of
 from topshap.core.errors import ParameterError
 from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
@@ -36,7 +39,10 @@ def save(top: TopK | TopKs, path: str | os.PathLike[str]) -> None:
 def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
-    return json.dumps({"format": kind, "version": VERSION, **plain(top)}, allow_nan=False, indent=1)
+    content = {"format": kind, "version": VERSION, **plain(top)}
+    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
+        content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
+    return json.dumps(content, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.covariances import SharedCovariance
+from topshap.core.covariances import SharedCovariance, stacked
 from topshap.core.history import History
 from topshap.core.outputs import check_outputs
 from topshap.core.results import TopKs
@@ -114,8 +114,8 @@ def _together(tops: list[TopK], output_names: tuple[str, ...] | None, factors: l
     covariances: Covariances | None = None
     if factors is not None and first.covariance is not None:
         covariances = SharedCovariance(first.covariance, np.array(factors, dtype=np.float64))
-    elif first.covariance is not None:
-        covariances = np.array([top.covariance for top in tops])
+    else:
+        covariances = stacked(top.covariance for top in tops)
     histories = [top.history for top in tops if top.history is not None]
     history = None
     if histories:

@@ -41,21 +41,25 @@ def to_shap(top: TopK, data: Any = None) -> Any:
 
 @front_door
 def outputs_to_shap(tops: TopKs, data: Any = None) -> Any:
-    """Return the results of all outputs as one ``shap.Explanation`` of shape (n, R), with 95% intervals as bounds."""
+    """Return the results of all outputs as one ``shap.Explanation`` of shape (1, n, R), with 95% intervals as bounds.
+
+    The first axis is that of explained rows, as in the explanations of shap. Without it, shap would confuse players
+    with outputs if there are as many of the one as of the other.
+    """
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
-    cells = _cells(data, tops.n_players)
+    cells = None if data is None else _cells(data, tops.n_players)[None]
     values = np.stack([adding_up(top) for top in tops], axis=1)
-    bounds = tops.interval().transpose(2, 1, 0) + (values - tops.estimates.T)
+    low, high = tops.interval().transpose(2, 1, 0) + (values - tops.estimates.T)
     return shap.Explanation(
-        values=values,
-        base_values=tops.empty,
+        values=values[None],
+        base_values=tops.empty[None],
         data=cells,
         display_data=cells,
         feature_names=_names(tops[0]),
         output_names=[tops.output_name(i) for i in range(len(tops))],
-        lower_bounds=bounds[0],
-        upper_bounds=bounds[1],
-        error_std=tops.std_errors.T,
+        lower_bounds=low[None],
+        upper_bounds=high[None],
+        error_std=tops.std_errors.T[None],
     )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.powers_of_two import safely_scaled
+from topshap.core.results import TopKs
+from topshap.core.validation import refuse
 from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -23,6 +25,19 @@ LEVEL = 0.95
 """The default level of intervals."""
 INTERVAL_NOTE = "± is the 95% interval (1.96 standard errors)"
 """The explanation of the numbers after the estimates."""
+
+
+def check_one_output(top: Any) -> None:
+    """Refuse the result of several outputs where one is shown.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> check_one_output(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1))
+    """
+    if isinstance(top, TopKs):
+        got = f"the results of {len(top)} outputs"
+        refuse("top", got=got, must_be="the result of one output, such as tops[0]; output_map shows all outputs")
 
 
 def has_learned(found: TopK | Race) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.validation import check_int, check_probability, front_door
-from topshap.show.board import Leaderboard
+from topshap.show.board import Leaderboard, check_one_output
 from topshap.show.labels import shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
 from topshap.show.wording import NOTHING_LEARNED, title
@@ -51,6 +51,7 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['0', '2']
     """
+    check_one_output(top)
     most = check_int("most", most, low=4)
     level = check_probability("level", level)
     ranks = shown_ranks(top.n_players, top.k, most)

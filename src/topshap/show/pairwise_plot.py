@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topshap.core.validation import check_int, front_door
-from topshap.show.board import has_learned, probability_ahead
+from topshap.show.board import check_one_output, has_learned, probability_ahead
 from topshap.show.labels import around_border, name_of, shorten_all
 from topshap.show.numbers import percent
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
@@ -46,6 +46,7 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     >>> topshap.show.pairwise(top, most=6).images[0].get_array().shape
     (6, 6)
     """
+    check_one_output(top)
     most = check_int("most", most, low=2)
     ranks = around_border(top.n_players, top.k, most)
     players = top.ranking[ranks]

@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
-from topshap.show.board import has_learned
+from topshap.show.board import check_one_output, has_learned
 from topshap.show.labels import name_of, shorten_all, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
 from topshap.show.wording import NOTHING_LEARNED, race_title
@@ -57,6 +57,7 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     >>> topshap.show.race(top).get_xlabel()
     'evaluations'
     """
+    check_one_output(top)
     most = check_int("most", most, low=4)
     level = check_probability("level", level)
     history = known_history(top)
