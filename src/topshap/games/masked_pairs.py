@@ -75,7 +75,7 @@ class Pairs:
             coalition, own = np.nonzero(wanted)
             return cls(equal, present, coalition, own, own_hash[wanted], other_hash)
         m, n_own = own_hash.shape
-        coalition, own = np.arange(m).repeat(n_own), np.resize(np.arange(n_own), m * n_own)
+        coalition, own = np.divmod(np.arange(m * n_own), n_own)
         return cls(equal, present, coalition, own, own_hash.ravel(), other_hash)
 
     def only(self, pairs: NDArray[np.bool_]) -> Pairs:
