@@ -1,6 +1,7 @@
 """PredictionsGame: many rows at once have the values of a plain loop, for few predictions and in bounded memory."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -432,17 +433,10 @@ def test_wanted_rows_are_a_mask(wanted):
 
 
 def test_memory_is_bounded():
-    game = PredictionsGame(
-        lambda rows: rows[:, 0],
-        np.ones((3000, 4)) * np.arange(3000)[:, None],
-        np.random.default_rng(0).normal(size=(300, 4)),
-        imputer="marginal",
-        batch_bytes=2**20,
-    )
-    import tracemalloc
-
+    X, background = np.arange(12_000.0).reshape(3000, 4), np.random.default_rng(5).normal(size=(300, 4))
+    game = PredictionsGame(lambda rows: rows[:, 0], X, background, imputer="marginal", batch_bytes=2**20)
     tracemalloc.start()
     game(everybody(4)[5:8])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2**23  # 2.7 million masked rows
+    assert peak < 2**23  # of 2.7 million masked rows with 4 columns

@@ -256,3 +256,37 @@ def test_the_fingerprint_of_an_arrow_table_depends_on_its_content_and_not_on_its
     assert len({mark, *(fingerprint_of("test", rows=other) for other in others)}) == 4
     missing, nan = (pa.table({"a": pa.array([1.0, cell])}) for cell in (None, float("nan")))
     assert fingerprint_of("test", rows=missing) != fingerprint_of("test", rows=nan)
+
+
+def test_rows_keep_labels_dtypes_and_cells(frame):
+    same = as_table("background", frame).all_like(frame).data
+    assert dtypes(same) == dtypes(frame)
+    assert lists(same) == lists(frame)
+
+
+def test_rows_of_objects_are_cast_to_the_dtypes_of_the_background():
+    frame = pandas_frame()
+    cast = as_table("background", frame).all_like(frame.astype(object).set_axis([7, 8, 9, 9])).data
+    assert dtypes(cast) == dtypes(frame)
+    assert lists(cast) == lists(frame)
+
+
+def test_numbers_of_several_types_are_cast_one_by_one():
+    background = pl.DataFrame({"a": [1.0, 2.0]})
+    cells = as_table("background", background).all_like(np.array([[1], [2.5]], dtype=object)).data
+    assert cells["a"].to_list() == [1.0, 2.5]
+
+
+def test_rows_of_another_library_are_cast():
+    background = pd.DataFrame({"a": [1.0, 2.0], "b": ["u", "v"]}).astype({"b": "category"})
+    rows = as_table("background", background).all_like(pl.DataFrame({"b": ["v", "u", "v"], "a": [1, 2, 3]})).data
+    assert dtypes(rows) == dtypes(background)
+    assert rows["b"].tolist() == ["v", "u", "v"]
+
+
+def test_repeated_labels_must_be_in_the_same_order():
+    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
+    table = as_table("background", frame)
+    assert table.all_like(frame).data.to_numpy().tolist() == [[1.0, 2.0, 3.0]]
+    with pytest.raises(ParameterError, match=r"'X' parameter must be rows with the same columns.* repeated labels"):
+        table.all_like(frame.iloc[:, [2, 0, 1]])

@@ -166,3 +166,34 @@ def test_a_forest_takes_any_kind_of_table(kind):
     same = RetrainingGame.random_forest(NUMBERS, y, task="classification", n_trees=2, test_size=0.4)
     coalitions = from_ids(np.arange(16), 4)
     np.testing.assert_array_equal(game(coalitions), same(coalitions))
+
+
+def test_a_sample_is_reproducible_and_keeps_the_order(kind):
+    table = as_table("X", MAKE[kind](NUMBERS))
+    samples = [values(table.sample(3, random_state=5).data) for _ in range(2)]
+    np.testing.assert_array_equal(samples[0], samples[1])
+    positions = [np.flatnonzero((row == NUMBERS).all(axis=1))[0] for row in samples[0]]
+    assert positions == sorted(set(positions))
+    assert type(table.sample(3, random_state=5).data) is type(table.data)
+    assert len({tuple(values(table.sample(3, seed).data)[:, 0]) for seed in range(20)}) > 1
+
+
+def test_a_table_of_few_rows_is_its_own_sample(kind):
+    table = as_table("X", MAKE[kind](NUMBERS))
+    assert table.sample(7, random_state=0) is table
+
+
+@given(st.integers(0, 999))
+def test_assembled_rows_are_made_of_the_cells_of_their_sources(seed):
+    row_of = np.random.default_rng(seed).integers(0, 7, size=(5, 4))
+    for make in MAKE.values():
+        table = as_table("X", make(NUMBERS))
+        assembled = table.assembled(table.sources()[row_of, np.arange(4)])
+        assert type(assembled) is type(table.data)
+        np.testing.assert_array_equal(values(assembled), NUMBERS[row_of, np.arange(4)])
+
+
+def test_rows_are_matched_to_a_table(kind):
+    table = as_table("background", MAKE[kind](NUMBERS))
+    for rows in (MAKE[kind](NUMBERS[:3]), NUMBERS[:3].tolist()):
+        np.testing.assert_array_equal(values(table.all_like(rows).data), NUMBERS[:3])

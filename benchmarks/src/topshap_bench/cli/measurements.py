@@ -267,6 +267,28 @@ def explain_tables(
         out.write_text(text + "\n", encoding="utf-8")
 
 
+def masked_rows(
+    rows: Annotated[
+        list[int] | None, typer.Option(help="The number of rows, by default 1, 10, 200 and 2000; can be repeated.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="xgboost, lightgbm or none, by default all; can be repeated.")
+    ] = None,
+    features: Annotated[int, typer.Option(min=6, help="The number of features.")] = 30,
+    coalitions: Annotated[int, typer.Option(min=1, help="The number of coalitions.")] = 100,
+    dtype: Annotated[str, typer.Option(help="The dtype of the table.")] = "float64",
+) -> None:
+    """Print the CPU time of games of many rows besides the model.
+
+    For example: topshap-bench masked-rows --rows 200 --model none
+    """
+    from topshap_bench.masked_rows import masked_rows as run
+    from topshap_bench.masked_rows import report
+
+    options = given(rows=rows, models=model)
+    typer.echo(report(run(features=features, coalitions=coalitions, dtype=dtype, **options)))
+
+
 COMMANDS = (
     fixed_budget,
     fixed_confidence,
@@ -279,4 +301,5 @@ COMMANDS = (
     selection,
     overhead,
     explain_tables,
+    masked_rows,
 )
