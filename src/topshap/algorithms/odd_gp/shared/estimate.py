@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reduction(Protocol):
-    """What outputs have learned from pairs of their own: it reduces the covariance they share."""
+    """How the covariances of outputs differ from the one they share: by own pairs, or by kernels of clusters."""
 
     def of_output(self, output: int) -> Matrix:
         """Return the matrix (n, n) to subtract from the shared covariance."""
@@ -26,7 +26,7 @@ class Reduction(Protocol):
 class SharedEstimate:
     """Estimates of the Shapley values of R outputs.
 
-    The covariance of output r is ``factors[r] * covariance``, less what the output has learned from pairs of its own.
+    The covariance of output r is ``factors[r] * covariance``, unless there is a `reduction`; see `covariance_of`.
 
     Examples
     --------
@@ -43,13 +43,20 @@ class SharedEstimate:
     factors: Values
     """The factor of each output, of shape (R,); nan before any pair has been observed."""
     reduction: Reduction | None = None
-    """What the outputs have learned from pairs of their own; None if all pairs are shared."""
+    """How the covariances of outputs differ from the shared one; None if they do not."""
 
     def covariance_of(self, output: int) -> Matrix:
         """Return the covariance of the Shapley values of one output, of shape (n, n)."""
         if self.reduction is None:
             return self.factors[output] * self.covariance
         return np.asarray(self.factors[output] * (self.covariance - self.reduction.of_output(output)))
+
+    def with_shared_covariance(self) -> SharedEstimate:
+        """Return the estimate without reduction, with factors that keep the sum of the variances of every output."""
+        if self.reduction is None:
+            return self
+        trace = max(float(np.trace(self.covariance)), 1e-300)
+        return SharedEstimate(self.values, self.covariance, np.sum(self.std_errors**2, axis=1) / trace)
 
     @cached_property
     def std_errors(self) -> Matrix:

@@ -32,7 +32,7 @@ def additive_fit(x: Matrix, odd: Matrix) -> tuple[Matrix, Matrix]:
     Examples
     --------
     >>> x = np.array([[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-    >>> additive_fit(x, x @ np.array([[1.0], [0.0], [-1.0]]))[0].round(6)
+    >>> additive_fit(x, x @ np.array([[1.0], [0.0], [-1.0]]))[0].round(6) + 0.0
     array([[ 2.,  0., -2.]])
     """
     m, n = x.shape

@@ -133,7 +133,7 @@ class LogitStack:
             before = self._residuals[:, part]
             after = before - shares * self._change[:, part]
             factors[own] *= np.linalg.norm(after, axis=0) / np.maximum(np.linalg.norm(before, axis=0), 1e-300)
-        return SharedEstimate(values, shared.covariance, factors)
+        return SharedEstimate(values, shared.covariance, factors, shared.reduction)
 
     def left_out(self) -> Matrix:
         """Return the leave-one-out residuals of the odd parts of all pairs but the grand coalition's."""

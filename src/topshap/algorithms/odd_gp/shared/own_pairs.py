@@ -69,11 +69,11 @@ class OwnPairs:
         rank_by: RankBy,
     ) -> None:
         self._process, self._pool, self._k, self._rank_by = process, pool, k, rank_by
-        self._base, self._mean = base, mean
+        self._base, self._mean = base.with_shared_covariance(), mean
         outputs = len(base.values)
         self._seen = np.full((outputs, 0), NONE, dtype=np.intp)
         self._surprise = np.zeros((outputs, 0))
-        self.estimate = base
+        self.estimate = self._base
         """The estimate from all pairs added so far."""
 
     def choose(self, average: int, rng: np.random.Generator) -> Wanted:

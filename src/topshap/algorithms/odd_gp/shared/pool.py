@@ -64,8 +64,12 @@ class CandidatePool:
         joint[padded[:, :, None] | padded[:, None, :]] = 0.0
         diagonal = np.arange(seen.shape[1])
         joint[:, diagonal, diagonal] += padded
-        factor = np.linalg.cholesky(joint)
-        return np.asarray(np.linalg.solve(factor, np.where(padded[:, :, None], 0.0, right)))
+        right = np.where(padded[:, :, None], 0.0, right)
+        if seen.shape[1] > 0:
+            for output, factor in enumerate(np.linalg.cholesky(joint)):
+                # The transposed factor is in the order of LAPACK, so that it is not copied.
+                right[output], _ = linalg.lapack.dtrtrs(factor.T, right[output], lower=0, trans=1)
+        return right
 
     def of_seen(self, seen: Players) -> Matrix:
         """Return the whitened covariance of the pairs seen by each output and the Shapley values, (B, Q, n).

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_PAIRS = 2000
 """The largest number of pairs the process is conditioned on, a limit on time; further pairs correct its estimate."""
 
+ROUNDING = 1e-14
+"""Odd parts below this multiple of the values are rounding errors."""
+
 
 class SharedProcess:
     """A Gaussian process for all outputs, with fitted hyper-parameters.
@@ -49,9 +52,9 @@ class SharedProcess:
         self.fitted_rows: Players
         """The pairs that the hyper-parameters were fitted to."""
         self.units: Values
-        """The root mean square of the odd part of each output, 1 where that is 0; the posterior is that of g / unit."""
+        """The root mean square of the odd part of each output that varies, else 1; the posterior is of g / unit."""
         self.varying: NDArray[np.bool_]
-        """The outputs whose odd part is not 0 in all pairs."""
+        """The outputs whose odd part is not 0 in all pairs, apart from rounding errors."""
         self.even: Matrix | None
         """The even part of the outputs that vary, centred and on the scale of the units; None if it is not used."""
         self.posterior: OddPosterior
@@ -65,7 +68,7 @@ class SharedProcess:
         self._complete = pairs.complete
         odd, even = odd[: self._max_pairs], even[: self._max_pairs]
         rms = np.sqrt(np.mean(odd**2, axis=0))
-        self.varying = rms > 0.0
+        self.varying = rms > ROUNDING * np.max(np.abs(even), axis=0)
         self.units = np.where(self.varying, rms, 1.0)
         odd = odd / self.units
         fitted = self.varying if self.varying.any() else ~self.varying

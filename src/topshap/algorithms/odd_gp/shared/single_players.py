@@ -28,9 +28,10 @@ def single_player_estimate(coalitions: Coalitions, values: Matrix) -> SharedEsti
 
     Examples
     --------
+    >>> import numpy as np
     >>> coalitions = np.array([[False, False], [True, True], [True, False], [False, True]])
     >>> single_player_estimate(coalitions, np.array([[0.0], [3.0], [2.0], [1.0]])).values.round(2)
-    array([[1.99, 1.01]])
+    array([[2., 1.]])
     """
     functional, factor, prior = coalition_model(coalitions)
     solved = linalg.cho_solve(factor, functional)

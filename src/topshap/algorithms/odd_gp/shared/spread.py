@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 PRIOR_PAIRS = 4.0
-"""The number of pairs that the mean surprise of all outputs counts as in the surprise of each output."""
+"""The number of pairs that the median surprise of all outputs counts as in the surprise of each output."""
 
 
 def shared_spread(
@@ -57,7 +57,7 @@ def shared_spread(
 
 
 def surprises(residuals: Matrix, precision: Values, varying: NDArray[np.bool_]) -> Values:
-    """Return the mean square of the standardised residuals of each output, shrunk towards the mean over all outputs.
+    """Return the mean square of the standardised residuals of each output, shrunk towards the median over outputs.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def surprises(residuals: Matrix, precision: Values, varying: NDArray[np.bool_]) 
     """
     squares = np.einsum("mr,m,mr->r", residuals, precision, residuals)
     count = len(residuals)
-    mean = float(squares[varying].mean()) / max(count, 1) if varying.any() else 0.0
-    return np.asarray((squares + PRIOR_PAIRS * mean) / (count + PRIOR_PAIRS))
+    typical = float(np.median(squares[varying])) / max(count, 1) if varying.any() else 0.0
+    return np.asarray((squares + PRIOR_PAIRS * typical) / (count + PRIOR_PAIRS))
 
 
 def jump_traces(x: Matrix, residuals: Matrix) -> Values:
