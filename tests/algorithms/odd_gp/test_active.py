@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from topshap.algorithms.odd_gp import active
 from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.designs import all_pairs
 from topshap.algorithms.odd_gp.posterior import OddPosterior
@@ -53,3 +54,10 @@ def test_the_first_selected_pair_reduces_the_trace_most(posterior):
         after = OddPosterior(posterior.kernel, np.vstack([posterior.x, row]), np.append(posterior.g, 0.0), noise=False)
         traces.append(np.trace(contrasts @ after.covariance @ contrasts.T))
     assert choose(posterior, candidates, 1)[0] == np.argmin(traces)
+
+
+def test_rows_computed_one_by_one_give_the_same_choice(posterior, monkeypatch):
+    candidates = all_pairs(N)
+    together = choose(posterior, candidates, 8)
+    monkeypatch.setattr(active, "ROW_BY_ROW", 1)
+    assert choose(posterior, candidates, 8).tolist() == together.tolist()

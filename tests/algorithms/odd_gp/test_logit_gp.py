@@ -53,3 +53,22 @@ def test_predict_all_agrees_with_the_kernels():
     f = odd.kernel.covariance(coalitions, x) @ odd.weights + even.kernel.covariance(coalitions, x) @ even.weights
     expected = warp.expected(process._scale * f + process._level, 0.2)
     assert process.predict_all(0.2) == pytest.approx(expected, rel=1e-9)
+
+
+def test_predictions_of_pairs_agree_with_those_of_all_coalitions():
+    rng = np.random.default_rng(0)
+    x, values, opposites = some_pairs(saturating(0), 40, rng)
+    warp = Warp.around(np.concatenate([values, opposites]), (0.1, 0.1))
+    process = LogitGP(warp, x, values, opposites, rows=np.arange(40))
+    coalitions = 2.0 * from_ids(np.arange(2**N), N) - 1.0
+    table = process.predict_all(0.2)
+    assert process.predict(coalitions, 0.2) == pytest.approx((table - table[::-1]) / 2.0, abs=1e-9)
+
+
+def test_leaving_one_out_among_all_pairs_is_leaving_one_out():
+    rng = np.random.default_rng(0)
+    x, values, opposites = some_pairs(saturating(0), 40, rng)
+    warp = Warp.around(np.concatenate([values, opposites]), (0.1, 0.1))
+    process = LogitGP(warp, x, values, opposites, rows=np.arange(30))
+    rows = np.arange(40)
+    assert process.leave_one_out_among(rows) == pytest.approx(process.leave_one_out(rows)[0], rel=1e-9)

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from topshap.algorithms.odd_gp.designs import pair_keys
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
@@ -18,3 +20,17 @@ def test_only_complete_pairs_are_added(known):
     np.testing.assert_array_equal(pairs.even, np.array([3.0, 2.5, 2.5])[: len(pairs)])
     assert set(pair_keys(ROWS[: known // 2])) <= pairs.keys()
     assert len(pairs.keys()) == len(pairs)
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_regular_subset_comes_last_and_the_grand_coalition_first(m, count):
+    pairs = ComplementPairs(np.ones((m, 1)), np.arange(m, dtype=float), -np.arange(m, dtype=float))
+    found = pairs.with_subset_last(count)
+    assert sorted(found.values) == list(range(m))
+    assert found.values[0] == 0.0
+    np.testing.assert_array_equal(found.values, -found.complement_values)
+    if m - 1 > count:
+        gaps = np.diff(found.values[-count:])
+        assert np.all(np.abs(gaps - (m - 1) / count) < 1.0)
+    else:
+        np.testing.assert_array_equal(found.values, pairs.values)

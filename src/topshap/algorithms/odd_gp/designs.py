@@ -167,5 +167,5 @@ def _cut_from_permutations(n: int, size: int, count: int, rng: np.random.Generat
     """Cut random permutations into at least `count` sets, or fewer if the permutations would take too much memory."""
     blocks = n // size
     permutations = min(-(-count // blocks), max(1, _PERMUTED_TOGETHER // n))
-    drawn = rng.permuted(np.tile(np.arange(n), (permutations, 1)), axis=1)
+    drawn = rng.permuted(np.broadcast_to(np.arange(n), (permutations, n)), axis=1)
     return co.of_members(drawn[:, : blocks * size].reshape(-1, size), n)

@@ -12,7 +12,7 @@ from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
 from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT
-from topshap.algorithms.odd_gp.regime import FIRST_FIT, LAST_FIT, REFIT, Regime
+from topshap.algorithms.odd_gp.regime import FIRST_FIT, FITTED_AT_FIRST, FITTED_AT_LAST, LAST_FIT, REFIT, Regime
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
@@ -87,7 +87,7 @@ class OddGP(Algorithm[FittedStanding]):
 
         def estimate(iterations: int) -> None:
             known = pairs.with_subset_last(MAX_LEFT_OUT)
-            surrogate.learn(known.x, known.odd, known.even, iterations=iterations)
+            surrogate.learn(known.x, known.odd, known.even, iterations=iterations, fitted_to=FITTED_AT_FIRST)
             standing.set(*surrogate.shapley_values(), rare_contributions=surrogate.rare_contributions)
 
         yield ending_early(pairs.round(design), partial(estimate, REFIT))
@@ -100,7 +100,7 @@ class OddGP(Algorithm[FittedStanding]):
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
             iterations = regime.refit
         known = pairs.with_subset_last(MAX_LEFT_OUT)
-        surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT))
+        surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
         final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
         standing.set(*final, rare_contributions=surrogate.rare_contributions)
         if regime.spare_evaluation:

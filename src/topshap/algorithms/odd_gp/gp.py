@@ -47,9 +47,7 @@ class ConditionedGP(Generic[K]):
 
     def __init__(self, kernel: K, x: Matrix, observed: Values) -> None:
         self.kernel, self.x, self.observed = kernel, x, observed
-        covariance = _lower_triangle(kernel, x)
-        covariance[np.diag_indices(len(x))] += kernel.residual(x)
-        self.factor: Matrix = _cholesky(covariance)
+        self.factor: Matrix = _cholesky(kernel, x)
 
     def solve(self, right: Matrix | Values) -> Matrix:
         """Return K^-1 times `right`, where K is the covariance of the observations."""
@@ -106,16 +104,18 @@ def _lower_triangle(kernel: Kernel, x: Matrix) -> Matrix:
     return covariance
 
 
-def _cholesky(covariance: Matrix) -> Matrix:
-    """Return the lower Cholesky factor, with jitter on the diagonal if rounding made the matrix indefinite.
+def _cholesky(kernel: Kernel, x: Matrix) -> Matrix:
+    """Return the lower Cholesky factor of the covariance of all pairs with their residuals.
 
-    Only the lower triangle is read.
+    It replaces the covariance in memory. If rounding made the matrix indefinite, it is computed again, with jitter on
+    the diagonal.
     """
-    m = len(covariance)
-    jitter = np.finfo(np.float64).eps * np.trace(covariance)
-    factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
-    while failed:
-        covariance[np.diag_indices(m)] += jitter
-        jitter *= 10.0
-        factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
+    residual, jitter, factor = kernel.residual(x), 0.0, None
+    while factor is None:
+        covariance = _lower_triangle(kernel, x)
+        diagonal = np.einsum("ii->i", covariance)
+        diagonal += residual + jitter
+        jitter = 10.0 * jitter or float(np.finfo(np.float64).eps * diagonal.sum())
+        factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1, overwrite_a=1)
+        factor = None if failed else factor
     return np.asarray(factor)

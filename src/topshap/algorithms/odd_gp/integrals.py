@@ -117,6 +117,16 @@ def pair_prior(variances: Values) -> Matrix:
     variance times the outer product of `pair_functional` needs only the number of pairs with one or two given players.
     """
     n = len(variances) - 1
+    one, two = _pair_weights(n)
+    # Every pair was counted twice, once for each of its coalitions.
+    covariance = np.full((n, n), (variances * two).sum() / 2.0)
+    np.fill_diagonal(covariance, (variances * one).sum() / 2.0)
+    return covariance
+
+
+@lru_cache
+def _pair_weights(n: int) -> tuple[Values, Values]:
+    """Return the sums of squared weights for one player, and of products of the weights of two, by size 0 .. n."""
     s = np.arange(n + 1)
     inside = np.log(2.0) + _log_shapley_weights(n)  # logarithms, since the numbers of pairs overflow
     outside = inside[::-1]
@@ -126,10 +136,7 @@ def pair_prior(variances: Values) -> Matrix:
         - 2.0 * np.exp(_log_choose(n - 2, s - 1) + inside + outside)
         + np.exp(_log_choose(n - 2, s) + 2.0 * outside)
     )
-    # Every pair was counted twice, once for each of its coalitions.
-    covariance = np.full((n, n), (variances * two).sum() / 2.0)
-    np.fill_diagonal(covariance, (variances * one).sum() / 2.0)
-    return covariance
+    return one, two
 
 
 @lru_cache

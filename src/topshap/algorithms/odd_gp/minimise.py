@@ -9,14 +9,17 @@ where L-BFGS-B with the same numbers of iterations took 72, at a lower objective
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from topshap.core.typing import Matrix, Values
+
+    Objective: TypeAlias = Callable[[Values], tuple[float, Values]]
 
 INFORMATION = 0.2
 """The information about each parameter that a pair is assumed to add at first. With 0.02 or 0.5, more is needed."""
@@ -43,8 +46,16 @@ class Curvature:
         return self.inverse_hessian * min(1.0, self.n_pairs / n_pairs)
 
 
+class Point(NamedTuple):
+    """Parameters, with the value and the gradient of the objective."""
+
+    x: Values
+    value: float
+    gradient: Values
+
+
 def minimise(
-    objective: Callable[[Values], tuple[float, Values]],
+    objective: Objective,
     start: Values,
     low: Values,
     high: Values,
@@ -79,46 +90,37 @@ def minimise(
     x, inverse = start, inverse_hessian
     value, gradient = objective(x)
     for _ in range(iterations):
-        direction = _descent(x, gradient, low, high, inverse)
-        found = _line_search(objective, x, value, gradient, direction, low, high)
+        point = Point(x, value, gradient)
+        found = _line_search(objective, point, _descent(point, low, high, inverse), low, high)
         if found is None:
             break
-        new, new_value, new_gradient = found
-        inverse = _updated(inverse, new - x, new_gradient - gradient)
-        gain = value - new_value
-        x, value, gradient = new, new_value, new_gradient
+        inverse = _updated(inverse, found.x - x, found.gradient - gradient)
+        gain = value - found.value
+        x, value, gradient = found
         if gain < tolerance:
             break
     return x, inverse
 
 
-def _descent(x: Values, gradient: Values, low: Values, high: Values, inverse: Matrix) -> Values:
+def _descent(point: Point, low: Values, high: Values, inverse: Matrix) -> Values:
     """Return the quasi-Newton step of the parameters that are not held at a bound, shortened if it is too long."""
+    x, _, gradient = point
     held = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     direction = -(inverse @ np.where(held, 0.0, gradient))
     direction[held] = 0.0
     return direction * (LARGEST_STEP / max(LARGEST_STEP, float(np.abs(direction).max())))
 
 
-def _line_search(
-    objective: Callable[[Values], tuple[float, Values]],
-    x: Values,
-    value: float,
-    gradient: Values,
-    direction: Values,
-    low: Values,
-    high: Values,
-) -> tuple[Values, float, Values] | None:
-    """Return the first point on the way with a sufficient decrease, with its value and gradient; None without one."""
+def _line_search(objective: Objective, start: Point, direction: Values, low: Values, high: Values) -> Point | None:
+    """Return the first point on the way with a sufficient decrease; None without one."""
     step = 1.0
     while step > SMALLEST_STEP:
-        new = np.clip(x + step * direction, low, high)
-        slope = float(gradient @ (new - x))
-        new_value, new_gradient = objective(new)
-        excess = new_value - value - slope
-        if new_value <= value + SUFFICIENT * slope:
-            return new, new_value, new_gradient
-        step *= float(np.clip(-slope / (2.0 * excess), 0.1, 0.5))  # the minimum of a parabola
+        x = np.clip(start.x + step * direction, low, high)
+        slope = float(start.gradient @ (x - start.x))
+        value, gradient = objective(x)
+        if value <= start.value + SUFFICIENT * slope:
+            return Point(x, value, gradient)
+        step *= float(np.clip(-slope / (2.0 * (value - start.value - slope)), 0.1, 0.5))  # the minimum of a parabola
     return None
 
 

@@ -136,5 +136,5 @@ def exponentials(x: Matrix, y: Matrix, relevance: Values) -> tuple[Matrix, Matri
 def extremeness(x: Matrix) -> Values:
     """Return log(n^2 / (4 s (n - s))) for the size s of each row: 0 for halves, large for extreme sizes."""
     n = x.shape[1]
-    sizes = np.clip((x > 0).sum(axis=1), 0.5, n - 0.5)
+    sizes = np.clip((n + x.sum(axis=1)) / 2.0, 0.5, n - 0.5)
     return np.log(n * n / (4.0 * sizes * (n - sizes)))

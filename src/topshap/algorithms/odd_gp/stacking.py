@@ -91,10 +91,11 @@ def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.r
         predicted, variance = process.leave_one_out(left_out)
         typical = float(np.median(variance))
         if n <= ENUMERATED_PLAYERS:
-            values, sampling = enumerated_shapley_values(process, pairs, typical), 0.0
+            values = enumerated_shapley_values(process, pairs, typical)
+            predictions.append(Prediction(values, odd - predicted))
         else:
             values, sampling = sampled_shapley_values(process, surrogate, pairs, typical, rng)
-        predictions.append(Prediction(values, odd - predicted, sampling))
+            predictions.append(Prediction(values, odd - predicted, sampling))
     return predictions
 
 

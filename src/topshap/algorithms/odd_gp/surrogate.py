@@ -11,7 +11,7 @@ from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
-from topshap.algorithms.odd_gp.regime import MAX_PAIRS, RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.regime import FITTED_PER_PLAYER, FITTED_TO, MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class OddSurrogate:
         self._further: tuple[Matrix, Values]
         self.posterior: OddPosterior
 
-    def learn(self, x: Matrix, g: Values, e: Values, *, iterations: int = 25) -> None:
+    def learn(
+        self, x: Matrix, g: Values, e: Values, *, iterations: int = 25, fitted_to: tuple[int, int] = FITTED_TO
+    ) -> None:
         """Fit the hyper-parameters from their present values, and condition the process on the pairs.
 
         Parameters
@@ -51,6 +53,8 @@ class OddSurrogate:
             Their odd and even parts.
         iterations
             The largest number of iterations of the fit; with 0, the hyper-parameters are kept.
+        fitted_to
+            The smallest and the largest number of pairs that the hyper-parameters are fitted to, if there are more.
         """
         n = x.shape[1]
         rich = n <= RICH_MODEL_UP_TO
@@ -59,10 +63,10 @@ class OddSurrogate:
         m = len(x)
         self.scale = float(np.sqrt(np.mean(g**2))) or 1.0
         data = observe(x, g / self.scale, (e - e.mean()) / self.scale if rich else None)
-        fitted_to = int(np.clip(2 * n, 100, 600))
+        count = int(np.clip(FITTED_PER_PLAYER * n, *fitted_to))
         rows = np.arange(m)
-        if m > fitted_to:
-            rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: fitted_to - 1]])
+        if m > count:
+            rows = np.concatenate([[0], 1 + self._rng.permutation(m - 1)[: count - 1]])
         kernel, self._parameters = fit(
             data, rows, own=rich, iterations=iterations, start=self._parameters, curvature=self._curvature
         )
