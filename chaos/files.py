@@ -34,7 +34,14 @@ def saved_results(rng: np.random.Generator, folder: Path) -> None:
     if rng.random() < 0.3:
         options |= {"epsilon": 0.3, "guarantee": "credible"}
     top = topshap.identify(values_of, N_PLAYERS, k=3, budget=60, random_state=int(rng.integers(99)), **options)
-    top.save(folder / "top.json")
+    if rng.random() < 0.4:
+        values = [[1.5, "a", None, *range(N_PLAYERS - 3)]] * 4
+        tops = topshap.Explanations([top] * 4, data=values, row_names="abcd")
+        if rng.random() < 0.5:
+            tops = topshap.Explanations([top] * 4, data=values[:2], output_names=["x", "y"])
+        tops.save(folder / "top.json")
+    else:
+        top.save(folder / "top.json")
     data = (folder / "top.json").read_bytes()
     for i in range(30):
         changed = mutate(data, rng) if rng.random() < 0.4 else _with_strange_fields(json.loads(data), rng)
@@ -73,7 +80,9 @@ def load_all(folder: Path) -> None:
             assert "\x1b" not in str(error), error
         else:
             check_printable(str(top))
-            assert len(set(top.players.tolist())) == top.k <= top.n_players
+            players = np.sort(top.players, axis=-1)
+            assert (np.diff(players, axis=-1) > 0).all()
+            assert players.shape[-1] == top.k <= top.n_players
             top.save(folder / "again.json")
             assert topshap.load(folder / "again.json").estimates.tobytes() == top.estimates.tobytes()
         check_command(["show", str(path)])

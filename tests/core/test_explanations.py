@@ -161,6 +161,15 @@ def test_player_values_of_results_become_the_data(results_as_arrays):
     np.testing.assert_array_equal(tops.data, values)
 
 
+def test_an_int_of_hundreds_of_digits_is_text(tmp_path):
+    tops = Explanations([additive()], data=[[10**5000, 2**70, 1]])
+    assert tops.data.tolist() == [["int of 16610 bits", 2**70, 1]]
+    assert "int of 16" in str(tops)
+    tops.save(tmp_path / "tops.json")
+    assert topshap.load(tmp_path / "tops.json").data.tolist() == tops.data.tolist()
+    tops.to_html(tmp_path / "tops.html")
+
+
 def additive(weights=(3.0, 1.0, 2.0), k=1, **options):
     return topshap.identify(topshap.games.AdditiveGame(weights), k=k, **options)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from topshap.core.typing import Matrix, Values
 
+_LONGEST_INT = 1000
+"""The length of the largest int that is kept as a number, in bits."""
+
 
 class NumericCells(NamedTuple):
     """The values of one player as numbers: as they are, or the positions of categories among `labels`."""
@@ -35,8 +38,16 @@ def check_cells(data: Any, n_rows: int, n_players: int) -> NDArray[Any] | None:
         must_be = f"an array of shape ({n_rows}, {n_players}): one value per row and player"
         refuse("data", must_be=must_be, got=f"shape {cells.shape}")
     if cells.dtype.kind not in "biuf":
-        cells = cells.astype(object)
+        cells = _without_long_ints(cells.astype(object))
     cells.flags.writeable = False
+    return cells
+
+
+def _without_long_ints(cells: NDArray[Any]) -> NDArray[Any]:
+    """Replace ints that are not floats, and may be too long to print, by text."""
+    for place, cell in np.ndenumerate(cells):
+        if type(cell) is int and cell.bit_length() > _LONGEST_INT:
+            cells[place] = f"int of {cell.bit_length()} bits"
     return cells
 
 

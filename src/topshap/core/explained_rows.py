@@ -199,10 +199,8 @@ def _check_alike(tops: list[Any]) -> None:
 def _evaluations(results: Results) -> NDArray[np.intp]:
     """Return the evaluations of each row; a coalition is paid for once, whatever the number of outputs."""
     shared = getattr(results, "evaluations", None)
-    if isinstance(shared, int):
-        return np.full(len(results), shared, dtype=np.intp)
     if shared is not None:
-        return np.array(shared, dtype=np.intp)
+        return np.broadcast_to(shared, len(results)).astype(np.intp)
     return np.array([_spent(results[row]) for row in range(len(results))], dtype=np.intp)
 
 

@@ -13,7 +13,7 @@ from topshap.core.bindings import bound
 from topshap.core.cells import check_cells
 from topshap.core.explained_rows import ExplainedRows, confidence_of, first_result, player_values_of
 from topshap.core.importance import Importance, importance_of
-from topshap.core.result import TopK
+from topshap.core.row_selection import named_players, outputs_in_one_sequence, selected_positions
 from topshap.core.validation import check_choice, did_you_mean, front_door, refuse
 from topshap.statistics.ranking import rank_key
 
@@ -92,7 +92,7 @@ class Explanations(Sequence[Any]):
         output_names: Iterable[str] | None = None,
     ) -> None:
         outputs = _texts(output_names)
-        self._rows = ExplainedRows.of(results, _fold(results, outputs))
+        self._rows = ExplainedRows.of(results, outputs_in_one_sequence(results, outputs))
         first = first_result(self._rows.results)
         self.player_names = None if first is None else first.player_names
         self.rank_by = "value" if first is None else first.rank_by
@@ -111,7 +111,7 @@ class Explanations(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if hasattr(index, "__index__") and not isinstance(index, np.ndarray):
             return self._rows.results[range(len(self))[as_int(index)]]
-        positions = _positions(index, len(self))
+        positions = selected_positions(index, len(self))
         return self._with(
             self._rows.take(positions),
             data=None if self.data is None else self.data[positions],
@@ -197,7 +197,7 @@ class Explanations(Sequence[Any]):
     @property
     def names(self) -> list[Any]:
         """The names of the top k of each row, best first: tuples, or lists of one tuple per output."""
-        named: list[Any] = _named(self.players.tolist(), self.all_names)
+        named: list[Any] = named_players(self.players.tolist(), self.all_names)
         return named
 
     @property
@@ -321,26 +321,6 @@ class Explanations(Sequence[Any]):
         return new
 
 
-def _fold(results: Sequence[Any], output_names: tuple[str, ...] | None) -> int | None:
-    """Return the number of outputs if these are in one sequence with the rows, else None."""
-    if output_names is None or len(output_names) < 2 or len(results) == 0 or not isinstance(results[0], TopK):
-        return None
-    if len(results) % len(output_names):
-        must_be = f"one result per row and output, a multiple of {len(output_names)}"
-        refuse("results", must_be=must_be, got=f"{len(results)} results")
-    return len(output_names)
-
-
-def _positions(index: Any, n_rows: int) -> NDArray[np.intp]:
-    """Return the positions that a slice, positions or a bool array select, as numpy does."""
-    if isinstance(index, slice):
-        return np.arange(n_rows)[index]
-    chosen = np.asarray(index) if np.size(index) else np.empty(0, dtype=np.intp)  # an empty list has no type
-    if isinstance(index, tuple) or chosen.ndim != 1 or chosen.dtype.kind not in "biu":
-        raise TypeError(f"Rows are selected by an int, a slice, a list of ints or a bool array, not by {index!r}.")
-    return np.arange(n_rows)[chosen]
-
-
 def _texts(names: Iterable[Any] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
@@ -349,9 +329,3 @@ def _checked(parameter: str, names: tuple[str, ...] | None, count: int) -> tuple
     if names is not None and len(names) != count:
         refuse(parameter, must_be=f"{count} names", got=f"{len(names)} names")
     return names
-
-
-def _named(players: list[Any], names: tuple[str, ...]) -> Any:
-    if players and isinstance(players[0], int):
-        return tuple(names[i] for i in players)
-    return [_named(each, names) for each in players]
