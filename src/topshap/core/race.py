@@ -206,6 +206,8 @@ class Race(RaceState):
             grand=self._ends[1],
             history=self._recorder.history(self.evaluations, standing),
             rare_contributions=standing.rare_contributions and self.stopped not in ("exact", "confident"),
+            player_values=self.player_values,
+            output_name=self.output_name,
             **self._setup.result_fields(),
         )
 

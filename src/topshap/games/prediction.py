@@ -11,6 +11,7 @@ from topshap.core.validation import check_int, front_door, refuse
 from topshap.games.base import GroupedGame, PlayerGroups, in_blocks
 from topshap.games.imputers import make_imputer
 from topshap.games.outputs import Prediction
+from topshap.games.player_values import values_of_players
 from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class PredictionGame(GroupedGame):
         super().__init__(players, fingerprint)
         as_categories = {players.find(label, "categorical") for label in categorical or ()}
         self._imputer = make_imputer(imputer, rows, own, as_categories)
+        self.player_values = values_of_players(own, rows, players)
+        """The value of each player in x; None for groups, except for one-hot columns, where it is the category."""
         # Row 0 is x, and the others replace absent features: a row for the model is defined by the row of each cell.
         self._table = own.over(self._imputer.rows)
         self._codes = _smallest(self._table.codes())
@@ -104,6 +107,11 @@ class PredictionGame(GroupedGame):
         self._max_rows = max(1, check_int("batch_bytes", batch_bytes, low=1) // per_row)
         ends = np.array([np.zeros(n_columns, dtype=np.intp), np.ones(n_columns, dtype=np.intp)])
         self._predict.try_on(self._table, ends)
+
+    @property
+    def output_name(self) -> str:
+        """The description of the output that is explained."""
+        return self._predict.output_name
 
     def _values(self, present: Coalitions) -> Values:
         return in_blocks(self._average, present, self._max_rows // self._imputer.rows.n_rows)

@@ -15,6 +15,7 @@ import numpy as np
 
 from topshap.core.errors import ParameterError
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
+from topshap.interop.json_player_values import written_value
 
 if TYPE_CHECKING:
     import os
@@ -33,7 +34,10 @@ def save(top: TopK, path: str | os.PathLike[str]) -> None:
 
 def as_text(top: TopK) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    return json.dumps({"format": FORMAT, "version": VERSION, **_plain(top)}, allow_nan=False, indent=1)
+    content = _plain(top)
+    if top.player_values is not None:
+        content["player_values"] = [written_value(value) for value in top.player_values]
+    return json.dumps({"format": FORMAT, "version": VERSION, **content}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str]) -> TopK:

@@ -12,6 +12,9 @@ from topshap.core.validation import front_door, refuse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from topshap.core.player_values import PlayerValue
     from topshap.core.result import TopK
     from topshap.core.typing import Values
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 def to_shap(top: TopK, data: Any = None) -> Any:
     """Return a result as a ``shap.Explanation``, with 95% intervals as its bounds."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
-    cells = _cells(data, top.n_players)
+    cells = as_cells(top.player_values) if data is None else _cells(data, top.n_players)
     low, high = top.interval().T
     shift = adding_up(top) - top.estimates
     return shap.Explanation(
@@ -45,6 +48,31 @@ def many_to_shap(tops: Sequence[TopK], data: Any = None) -> Any:
         display_data=data,
         feature_names=_names(tops[0]),
     )
+
+
+def values_of_many(tops: Sequence[TopK]) -> NDArray[Any] | None:
+    """Return the value of each player in each input, shape (results, players); None if the inputs are unknown.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> explainer = topshap.Explainer(lambda X: X @ [1.0, -2.0], np.zeros((1, 2)))
+    >>> values_of_many(explainer.explain_many([[1.0, 2.0], [3.0, 4.0]], k=1))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    rows = [as_cells(top.player_values) for top in tops]
+    return None if any(row is None for row in rows) else np.stack([row for row in rows if row is not None])
+
+
+def as_cells(values: Sequence[PlayerValue] | None) -> NDArray[Any] | None:
+    """Return values of players as floats, with nan for None, if all are numbers, and otherwise as objects."""
+    if values is None:
+        return None
+    numeric = all(each is None or isinstance(each, int | float) for each in values)
+    cells: NDArray[Any] = np.empty(len(values), dtype=np.float64 if numeric else object)
+    cells[:] = values
+    return cells
 
 
 def adding_up(top: TopK) -> Values:
