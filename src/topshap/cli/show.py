@@ -19,6 +19,7 @@ class Kind(StrEnum):
     leaderboard = "leaderboard"
     race = "race"
     pairwise = "pairwise"
+    waterfall = "waterfall"
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from topshap.core.validation import refuse
 
-PlayerValue: TypeAlias = None | bool | int | float | str
+PlayerValue: TypeAlias = bool | int | float | str | None
 """The value of a player; None if it is unknown or if the player has no single value."""
 
 _LONGEST_INT = 1000

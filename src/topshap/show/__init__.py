@@ -17,5 +17,6 @@ from topshap.show.leaderboard_plot import leaderboard
 from topshap.show.maps import image_map, text_map
 from topshap.show.pairwise_plot import pairwise
 from topshap.show.race_plot import race
+from topshap.show.waterfall_plot import waterfall
 
-__all__ = ["curves", "image_map", "leaderboard", "pairwise", "race", "text_map"]
+__all__ = ["curves", "image_map", "leaderboard", "pairwise", "race", "text_map", "waterfall"]

@@ -102,7 +102,7 @@ def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> l
     names = [name_of(top, player) for player in chosen]
     if top.player_values is None:
         return shorten_all(names, length)
-    values = [value_text(top.player_values[player], VALUE_LENGTH) for player in chosen]
+    values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
     longest = max((len(with_value("", value)) for value in values), default=0)
     room = max(length + 8 - longest, length // 2)
     return [with_value(*pair) for pair in zip(shorten_all(names, room), values, strict=True)]
