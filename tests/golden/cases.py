@@ -567,7 +567,7 @@ def model_fingerprints():
         "DataGame": topshap.games.DataGame(tree, X[:9], y[:9], X[9:], y[9:]),
         "EnsembleGame": topshap.games.EnsembleGame([("a", fitted), ("b", fitted)], X, y > 0),
         "Explainer": topshap.Explainer(Named(), X[:9], imputer="conditional").game(X[9]),
-        "Explainer/classifier": topshap.Explainer(fitted, X[:9]).game(X[9]),
+        "Explainer/classifier": topshap.Explainer(fitted, X[:9], output=fitted.classes_[1], **MEAN).game(X[9]),
         "RetrainingGame": topshap.games.RetrainingGame(tree, X, y, cv=3),
         "RetrainingGame/scoring": topshap.games.RetrainingGame(tree, X, y, cv=3, scoring="r2"),
         "UnsupervisedGame": topshap.games.UnsupervisedGame(X[:, :4]),
