@@ -78,5 +78,5 @@ def test_a_game_with_the_wrong_number_of_values_is_refused():
         def __call__(self, coalitions):
             return coalitions.sum(axis=1)
 
-    with pytest.raises(ParameterError, match="'player_values' .* must be one value for each of the 3 players"):
+    with pytest.raises(ParameterError, match=r"'player_values' .* must be one value for each of the 3 players"):
         topshap.identify(Game(), k=2)

@@ -1,6 +1,7 @@
 """The steps from v(empty) to v(grand), and the waterfall that shows them."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_each_step_starts_where_the_last_one_ended_and_the_sum_is_the_grand_valu
     rows = Steps.of(top, most=most).rows
     assert rows[0].end == top.empty
     assert rows[-1].end == top.grand
-    assert all(step.start == before.end for before, step in zip(rows[:-2], rows[1:-1], strict=True))
+    assert all(step.start == before.end for before, step in pairwise(rows[:-1]))
     assert rows[-2].end == pytest.approx(top.grand)
 
 

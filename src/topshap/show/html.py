@@ -32,7 +32,7 @@ def html_leaderboard(top: TopK, *, most: int = 24) -> str:
     >>> "&lt;b&gt;" in html_leaderboard(top), "<b>" in html_leaderboard(top)
     (True, False)
     """
-    board = Leaderboard.of(top, shown_ranks(top.n_players, top.k, most), label_length=24, with_inclusion=True)
+    board = Leaderboard.of(top, shown_ranks(top.n_players, top.k, most), label_length=26, with_inclusion=True)
     if not board.learned:
         return f'<p class="ts-none">No ranking: {NOTHING_LEARNED}.</p>'
     rows = "".join(_row(board, row) for row in board.rows)

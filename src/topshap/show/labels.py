@@ -89,7 +89,7 @@ def with_value(name: str, value: str) -> str:
 def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
     """Return the labels of players that are shown together: names and values, cut to `length` characters.
 
-    Where players have values, there is room for eight more characters.
+    Where players have values, there is room for six more characters.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> l
         return shorten_all(names, length)
     values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
     longest = max((len(with_value("", value)) for value in values), default=0)
-    room = max(length + 8 - longest, length // 2)
+    room = max(length + 6 - longest, length // 2)
     return [with_value(*pair) for pair in zip(shorten_all(names, room), values, strict=True)]
 
 
