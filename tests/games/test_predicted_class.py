@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
 
 from topshap.core.errors import ParameterError
-from topshap.games.outputs import Prediction, prediction_of
+from topshap.games.outputs import Prediction, TorchPredict, prediction_of
 from topshap.games.predicted_class import PredictedClass, explained_output
 
 X, Y = load_iris(return_X_y=True)
@@ -81,13 +81,26 @@ def test_an_unfitted_classifier_is_refused():
         explained_output(LogisticRegression(), None, X[:1])
 
 
-def test_a_torch_module_is_explained_by_its_highest_output():
-    torch = pytest.importorskip("torch")
-    several, one = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
-    output = explained_output(several, None, X[:1])
+class Module:
+    """What makes a torch module one, for a prediction that is replaced: torch itself is tested in test_heavy.py."""
+
+    def __init__(self, n_outputs):
+        self.weights = np.arange(4.0 * n_outputs).reshape(4, n_outputs) - 3.0
+
+    def parameters(self):
+        return iter(())
+
+    def forward(self, rows):
+        return rows @ self.weights
+
+
+def test_a_torch_module_is_explained_by_its_highest_output(monkeypatch):
+    monkeypatch.setattr(TorchPredict, "__call__", lambda self, data: self.module.forward(data))
+    output = explained_output(Module(3), None, X[:1])
     assert output.output_name == "the highest output of the module"
     highest = output.positions(X[:5])
-    with torch.no_grad():
-        assert highest.tolist() == several(torch.as_tensor(X[:5], dtype=torch.float32)).argmax(dim=1).tolist()
-    assert output.for_row(X[:1]).output_name == f"output {highest[0]} of the module"
-    assert explained_output(one, None, X[:1]).output_name == "output 0 of the module"
+    assert highest.tolist() == Module(3).forward(X[:5]).argmax(axis=1).tolist()
+    prediction = output.for_row(X[:1])
+    assert prediction.output_name == f"output {highest[0]} of the module"
+    assert prediction(X[:1])[0] == Module(3).forward(X[:1]).max()
+    assert explained_output(Module(1), None, X[:1]).output_name == "output 0 of the module"
