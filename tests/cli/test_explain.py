@@ -36,13 +36,14 @@ def test_absent_columns_are_replaced_as_in_explainer(folder, run, houses, monkey
     monkeypatch.syspath_prepend(folder)
     (folder / "my_noise.py").write_text("def predict(frame):\n    return frame['noise'] ** 2\n")
     arguments = ["explain", "houses.csv", "--row", 1, "-k", 1, "--predict", "my_noise:predict", "--json"]
-    bases = {}
-    for name, options in {
+    options: dict[str, list[str]] = {
         "default": [],
-        "all": ["--max-background", 1000],
+        "all": ["--max-background", "1000"],
         "means": ["--imputer", "mean-mode"],
-    }.items():
-        result = run(*arguments, *options)
+    }
+    bases = {}
+    for name, given in options.items():
+        result = run(*arguments, *given)
         assert result.exit_code == 0, result.exception
         found = json.loads(result.stdout)
         bases[name] = found["empty"]
