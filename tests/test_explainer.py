@@ -25,7 +25,7 @@ X, Y = load_diabetes(return_X_y=True, as_frame=True)
 
 def test_a_linear_model_is_explained_by_its_coefficients():
     model = LinearRegression().fit(X, Y)
-    explainer = Explainer(model, X, random_state=0)
+    explainer = Explainer(model, X, random_state=0, max_background=None)
     top = explainer.explain(X.iloc[3], k=3, budget=2**10)
     contributions = model.coef_ * (X.iloc[3] - X.mean())
     np.testing.assert_allclose(top.estimates, contributions, atol=1e-9)
@@ -33,28 +33,49 @@ def test_a_linear_model_is_explained_by_its_coefficients():
     assert explainer.output_name == "predict"
 
 
-def test_the_positive_class_is_the_default_and_is_logged(caplog):
+def test_the_predicted_class_is_the_default_and_is_logged(caplog):
+    data = load_breast_cancer(as_frame=True)
+    rows, names = data.data, data.target_names[data.target]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, names)
+    with caplog.at_level(logging.INFO, logger="topshap"):
+        explainer = Explainer(model, rows)
+    assert explainer.output_name == "predict_proba of the predicted class"
+    assert "predict_proba of the predicted class of Pipeline" in caplog.text
+    seen = set()
+    for row in range(15, 25):
+        top = explainer.explain(rows.iloc[row], k=2, budget=40)
+        predicted = model.predict(rows[row : row + 1])[0]
+        assert top.output_name == f"predict_proba of class {str(predicted)!r}"
+        assert top.grand == pytest.approx(model.predict_proba(rows[row : row + 1]).max())
+        seen.add(predicted)
+    assert seen == {"benign", "malignant"}
+    many = explainer.explain_many(rows[15:25], k=2, budget=40)
+    assert {top.output_name for top in many} == {f"predict_proba of class {str(name)!r}" for name in seen}
+
+
+def test_a_named_class_is_explained_in_every_row():
     data = load_breast_cancer(as_frame=True)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data.data, data.target_names[data.target])
-    with caplog.at_level(logging.INFO, logger="topshap"):
-        explainer = Explainer(model, data.data)
-    assert explainer.output_name == "predict_proba of class 'malignant'"
-    assert "predict_proba of class 'malignant' of Pipeline" in caplog.text
-    grand = explainer.game(data.data.iloc[0])(np.ones((1, 30), dtype=bool))
-    assert grand[0] == model.predict_proba(data.data[:1])[0, 1]
-    other = Explainer(model, data.data, output="benign").game(data.data.iloc[0])(np.ones((1, 30), dtype=bool))
-    assert grand[0] + other[0] == pytest.approx(1.0)
+    grand = np.ones((1, 30), dtype=bool)
+    values = {
+        name: Explainer(model, data.data, output=name).game(data.data.iloc[0])(grand)[0]
+        for name in ("benign", "malignant")
+    }
+    assert values["malignant"] == pytest.approx(model.predict_proba(data.data[:1])[0, 1])
+    assert sum(values.values()) == pytest.approx(1.0)
 
 
 def test_a_classifier_without_probabilities_is_explained_by_its_decision_function():
     data = load_breast_cancer()
     model = make_pipeline(StandardScaler(), SVC()).fit(data.data, data.target_names[data.target])
     explainer = Explainer(model, data.data)
-    assert explainer.output_name == "decision_function"
+    assert explainer.output_name == "decision_function of the predicted class"
     grand = np.ones((1, 30), dtype=bool)
-    assert explainer.game(data.data[0])(grand) == pytest.approx(model.decision_function(data.data[:1]))
-    named = Explainer(model, data.data, output="malignant")
-    assert named.game(data.data[0])(grand) == pytest.approx(explainer.game(data.data[0])(grand))
+    for row in range(15, 25):
+        game = explainer.game(data.data[row])
+        score = model.decision_function(data.data[row : row + 1])
+        assert game(grand) == pytest.approx(abs(score))
+        assert game.output_name == f"decision_function of class {str(model.predict(data.data[row : row + 1])[0])!r}"
     with pytest.raises(ParameterError, match=r"'output' .* must be one of the model's classes"):
         Explainer(model, data.data, output="rose")
 
@@ -65,14 +86,62 @@ def test_integers_too_large_for_floats_are_kept():
     assert explainer.explain_many(frame, k=1)[1].grand == 2.0
 
 
-def test_a_model_of_several_classes_needs_an_output():
+@pytest.mark.parametrize("bound", [False, True])
+def test_each_row_of_a_model_of_several_classes_has_its_own_class(bound):
     iris, species = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=999).fit(iris, species)
-    with pytest.raises(
-        ParameterError, match="'output' parameter of Explainer must be one of the model's classes, 0, 1, 2"
-    ):
-        Explainer(model, iris)
+    explainer = Explainer(model.predict_proba if bound else model, iris, random_state=0)
+    tops = explainer.explain_many(iris[[0, 60, 120]], k=1)
+    assert [top.output_name[-1:] for top in tops] == ["0", "1", "2"]
+    assert [top.grand for top in tops] == pytest.approx(model.predict_proba(iris[[0, 60, 120]]).max(axis=1))
     assert Explainer(model, iris, output=2).output_name == "predict_proba of class 2"
+
+
+def test_the_imputer_averages_over_a_sample_of_the_background(caplog):
+    rows = np.random.default_rng(0).normal(size=(500, 3))
+
+    def predict(X):
+        return X @ np.array([1.0, 2.0, -1.0])
+
+    with caplog.at_level(logging.INFO, logger="topshap"):
+        explainer = Explainer(predict, rows, random_state=3)
+    assert "Explainer sampled 100 of 500 background rows (seed 3)." in caplog.text
+    assert "imputer='marginal', 100 of 500 background rows" in repr(explainer)
+    base = explainer.explain(rows[0], k=1).empty
+    assert base == Explainer(predict, rows, random_state=3).explain(rows[1], k=1).empty
+    assert base != Explainer(predict, rows, random_state=4).explain(rows[0], k=1).empty
+    assert Explainer(predict, rows).explain(rows[0], k=1).empty == Explainer(predict, rows).explain(rows[1], k=1).empty
+    everything = Explainer(predict, rows, max_background=None)
+    assert everything.explain(rows[0], k=1).empty == pytest.approx(predict(rows).mean())
+    assert "background rows" not in repr(everything)
+
+
+def test_a_background_that_is_small_enough_or_used_once_is_not_sampled():
+    rows = np.random.default_rng(0).normal(size=(500, 3))
+    one = Explainer(lambda X: X.sum(axis=1), rows[:100]).explain(rows[0], k=1)
+    assert one.empty == pytest.approx(rows[:100].sum(axis=1).mean())
+    mean = Explainer(lambda X: X.sum(axis=1), rows, imputer="mean-mode").explain(rows[0], k=1)
+    assert mean.empty == pytest.approx(rows.mean(axis=0).sum())
+    few = Explainer(lambda X: X.sum(axis=1), rows, imputer="conditional", max_background=7)
+    assert "7 of 500 background rows" in repr(few)
+
+
+def test_a_result_holds_the_values_of_the_row():
+    frame = pd.DataFrame({"age": [39, 50], "job": ["a", "b"], "city_Graz": [0, 1], "city_Wien": [1, 0], "x": [2, 1]})
+
+    def predict(rows):
+        return rows["age"].to_numpy() + rows["city_Wien"].to_numpy() * rows["x"].to_numpy()
+
+    groups = {"city": ["city_Graz", "city_Wien"], "both": ["job", "x"]}
+    explainer = Explainer(predict, frame, groups=groups)
+    top = explainer.explain(frame.iloc[0], k=1)
+    assert dict(zip(top.player_names, top.player_values, strict=True)) == {"age": 39, "city": "Wien", "both": None}
+    assert "age = 39" in str(top)
+    assert top.to_frame().set_index("player")["player_value"].to_dict() == {"age": 39, "city": "Wien", "both": None}
+    assert top.to_shap().data.tolist() == [39, None, "Wien"]
+    shown = explainer.explain_many(frame, k=1).to_shap()
+    assert shown.feature_names == ["age", "both", "city"]
+    assert shown.data.tolist() == [[39, None, "Wien"], [50, None, "Graz"]]
 
 
 def test_a_function_is_explained_without_a_model():
@@ -163,6 +232,7 @@ def test_an_unknown_option_is_refused_at_once_with_the_closest_name():
         ({"rank_by": "size"}, "'rank_by' parameter of Explainer must be 'value'.* Got 'size'"),
         ({"delta": 2.0}, "'delta' parameter of Explainer must be a number between 0 and 1"),
         ({"stop": 5}, "'stop' parameter of Explainer must be a Criterion"),
+        ({"max_background": 0}, "'max_background' parameter of Explainer must be an int of at least 1. Got 0"),
     ],
 )
 def test_an_invalid_option_is_refused_when_the_explainer_is_created(options, message):
@@ -172,8 +242,8 @@ def test_an_invalid_option_is_refused_when_the_explainer_is_created(options, mes
 
 def test_the_explainer_takes_the_options_of_its_games_and_of_identify():
     takes, game, run = (set(keyword_options(door)) for door in (Explainer, PredictionGame, identify))
-    assert takes == (game - {"fingerprint"}) | run
-    assert ExplainerOptions.__optional_keys__ == takes - {"output"}
+    assert takes == (game - {"fingerprint"}) | run | {"max_background"}
+    assert ExplainerOptions.__optional_keys__ == takes - {"output", "max_background"}
     for method in (Explainer.explain, Explainer.explain_many):
         assert set(keyword_options(method)) == run
 

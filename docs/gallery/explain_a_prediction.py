@@ -16,8 +16,9 @@ explainer = topshap.Explainer(model, X[::2], random_state=0)
 print(explainer)
 
 top = explainer.explain(X.iloc[1], k=3, budget=600)
+print(f"Explained: {top.output_name}")
 print(top)
-topshap.show.race(top).figure.savefig("explain_a_prediction.png", dpi=150)
+topshap.show.waterfall(top).figure.savefig("explain_a_prediction.png", dpi=150)
 
 # Combine the mean, the error and the worst value of each property into one player.
 groups = {}

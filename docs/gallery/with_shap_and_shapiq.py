@@ -13,12 +13,12 @@ import topshap
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 model = RandomForestRegressor(10, random_state=0).fit(X, y)
-explainer = topshap.Explainer(model, X, imputer="marginal", random_state=0)
+explainer = topshap.Explainer(model, X, random_state=0)
 game = explainer.game(X.iloc[0])
 top = topshap.identify(game, k=3, budget=100, random_state=0)
 
 # shap: an Explanation for its plots. The values add up to the prediction.
-explanation = top.to_shap(data=X.iloc[0])
+explanation = top.to_shap()
 print(f"shap: {explanation.base_values:.1f} + {explanation.values.sum():.1f} = {model.predict(X.iloc[:1])[0]:.1f}")
 shap.plots.waterfall(explanation, show=False)
 plt.savefig("with_shap_and_shapiq.png", dpi=150, bbox_inches="tight")

@@ -11,6 +11,7 @@ import numpy as np
 from topshap.core.errors import RaceError, RareContributionsWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
+from topshap.core.player_values import check_player_values
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
 from topshap.driving import drive, end, end_unwritten, watch
@@ -230,14 +231,18 @@ def _with_warning(top: TopK) -> TopK:
 def _race_for(
     oracle: Oracle, n_players: int | None, k: Any, callback: Callable[[Race], object] | None, options: RaceOptions
 ) -> Race:
-    """Return the race for an oracle's game, with the oracle's player names unless others are given."""
+    """Return the race for an oracle's game, with its players' values, and their names unless others are given."""
     if callback is not None and not callable(callback):
         refuse("callback", callback, must_be="a function of the race or None")
     n = resolve_n_players(oracle, n_players)
     if options.get("player_names") is None:
         options["player_names"] = oracle.player_names
     outputs: dict[str, Any] = {"n_outputs": oracle.n_outputs, "output_names": oracle.output_names}
-    return Race(n, k, deterministic=oracle.deterministic, **outputs, **options)
+    race = Race(n, k, deterministic=oracle.deterministic, **outputs, **options)
+    race.player_values = check_player_values(getattr(oracle.game, "player_values", None), n)
+    name = getattr(oracle.game, "output_name", None)
+    race.output_name = None if name is None else str(name)
+    return race
 
 
 def as_oracle(

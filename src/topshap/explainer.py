@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,13 @@ from topshap.core.validation import check_int, front_door
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.evaluation.store.per_game import function_name, store_of_game
-from topshap.games.outputs import prediction_of
+from topshap.games.predicted_class import PredictedClass, explained_output
 from topshap.games.prediction import PredictionGame, option_names
 from topshap.games.tables import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
-
-    from numpy.typing import NDArray
 
     from topshap.core.result import TopK
     from topshap.games.imputers import ImputerName
@@ -34,6 +33,9 @@ _log = logging.getLogger("topshap")
 
 _RUN_OPTIONS = keyword_options(identify)
 _GAME_OPTIONS = {name: keyword_options(PredictionGame)[name] for name in option_names()}
+_GAME_OPTIONS["imputer"] = _GAME_OPTIONS["imputer"].replace(default="marginal")
+_AVERAGED = ("marginal", "conditional")
+"""The imputers whose cost grows with the number of background rows."""
 
 
 class ExplainerOptions(RunOptions, total=False):
@@ -55,25 +57,33 @@ class Explainer:
     Parameters
     ----------
     model_or_predict
-        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers. For a
-        classifier the probability of the positive class (the second of two) is explained, for a regressor its
-        prediction; see `output_name`.
+        A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers.
     background
-        The rows that replace unknown features, usually training data or a sample of it: an array or a data frame
-        (pandas, Polars, PyArrow, ...).
+        The rows that replace unknown features, usually the training data: an array or a data frame (pandas, Polars,
+        PyArrow, ...).
     output
-        The name of the class to explain, for a classifier with more than two; or the position of a function's output.
+        The name of the class to explain, or the position of a function's output. By default it is the probability of
+        the class that the model predicts for the row; the decision function of this class, if the classifier has no
+        probabilities; the highest output of a torch module with several; and the prediction of a regressor.
+    max_background
+        The maximum number of background rows of the imputers ``"marginal"`` and ``"conditional"``, which predict every
+        coalition once per row; None for all rows. If there are more, a sample is used for all explanations. It depends
+        only on the `random_state` of the explainer if that is an int; otherwise the seed is 0. The other imputers use
+        all rows.
     **options
         Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, link,
         batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every
-        explanation. Each row is a separate game: if the file given as ``store`` belongs to another row, the values are
-        kept in a file next to it, whose name ends in digits of the game's fingerprint. Pass a `topshap.Store` to name
-        the model.
+        explanation. The default `imputer` is ``"marginal"``: unknown features take their values from the background
+        rows, and the predictions are averaged. ``"mean-mode"`` needs one prediction per coalition. ``link="logit"``
+        explains log-odds instead of probabilities. Each row is a separate game: if the file given as ``store`` belongs
+        to another row, the values are kept in a file next to it, whose name ends in digits of the game's fingerprint.
+        Pass a `topshap.Store` to name the model.
 
     Attributes
     ----------
     output_name : str
-        The output that is explained, for example ``"predict_proba of class 'malignant'"``.
+        The output that is explained, for example ``"predict_proba of the predicted class"``; `TopK.output_name` names
+        the class of one row.
 
     Examples
     --------
@@ -85,38 +95,62 @@ class Explainer:
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     >>> explainer = Explainer(model, X, random_state=0)
     >>> explainer
-    Explainer(predict_proba of class 1, 30 columns, imputer='mean-mode')
-    >>> explainer.explain(X.iloc[19], k=2).names
-    ('worst texture', 'radius error')
+    Explainer(predict_proba of the predicted class, 30 columns, imputer='marginal', 100 of 569 background rows)
+    >>> top = explainer.explain(X.iloc[19], k=2)
+    >>> top.output_name, top.names
+    ('predict_proba of class 1', ('worst texture', 'radius error'))
     """
 
     @lists_options(_GAME_OPTIONS | _RUN_OPTIONS)
     def __init__(
-        self, model_or_predict: Any, background: Any, *, output: Any = None, **options: Unpack[ExplainerOptions]
+        self,
+        model_or_predict: Any,
+        background: Any,
+        *,
+        output: Any = None,
+        max_background: int | None = 100,
+        **options: Unpack[ExplainerOptions],
     ) -> None:
         refuse_unknown(options, Explainer)
         given: dict[str, Any] = dict(options)
         self._game_options = {name: given.pop(name) for name in _GAME_OPTIONS if name in given}
+        self._game_options.setdefault("imputer", _GAME_OPTIONS["imputer"].default)
         self._run_options = given
         CheckedOptions(**{name: value for name, value in given.items() if name in OPTION_DEFAULTS})
-        self._prediction = prediction_of(model_or_predict, output)
-        self.output_name = self._prediction.output_name
-        self._background: Table = as_table("background", background)
+        if max_background is not None:
+            max_background = check_int("max_background", max_background, low=1)
+        everything = as_table("background", background)
+        self._n_background = everything.n_rows
+        self._background = self._sampled(everything, max_background)
+        first = self._background.rows(np.array([0])).data
+        self._output = explained_output(model_or_predict, output, first)
+        self.output_name = self._output.output_name
         # Creating a game now reports at once if model, background and options do not fit together.
-        self._players = self.game(self._background.rows(np.array([0])).data).player_names or ()
+        self._players = self.game(first).player_names or ()
         _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
     def __repr__(self) -> str:
-        imputer = self._game_options.get("imputer", _GAME_OPTIONS["imputer"].default)
-        return f"Explainer({self.output_name}, {len(self._background.labels)} columns, imputer={imputer!r})"
+        imputer, used = self._game_options["imputer"], self._background.n_rows
+        sample = f", {used} of {self._n_background} background rows" if used < self._n_background else ""
+        return f"Explainer({self.output_name}, {len(self._background.labels)} columns, imputer={imputer!r}{sample})"
+
+    def _sampled(self, rows: Table, most: int | None) -> Table:
+        """Return the background, or a sample of its rows if there are too many for the imputer."""
+        if most is None or rows.n_rows <= most or self._game_options["imputer"] not in _AVERAGED:
+            return rows
+        seed = self._run_options.get("random_state")
+        seed = int(seed) if isinstance(seed, Integral) else 0
+        _log.info("Explainer sampled %d of %d background rows (seed %d).", most, rows.n_rows, seed)
+        return rows.rows(np.sort(np.random.default_rng(seed).choice(rows.n_rows, most, replace=False)))
 
     def game(self, x: Any) -> PredictionGame:
         """Return the game of one row: the value of a set of features is the prediction when only they are known."""
         return self._game(x)
 
     def _game(self, x: Any, fingerprint: str | None = None) -> PredictionGame:
-        data = self._background.data
-        return PredictionGame(self._prediction, x, data, fingerprint=fingerprint, **self._game_options)
+        output, rows = self._output, self._background
+        prediction = output.for_row(rows.like(x).data) if isinstance(output, PredictedClass) else output
+        return PredictionGame(prediction, x, rows.data, fingerprint=fingerprint, **self._game_options)
 
     @front_door
     @lists_options(_RUN_OPTIONS)
@@ -176,14 +210,7 @@ class Explainer:
         if progress:
             tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
             results = tqdm(results, total=len(rows), unit="row")
-        return Explanations(list(results), data=self._cells(table))
-
-    def _cells(self, table: Table) -> NDArray[Any] | None:
-        """Return the value of each player in each row; None with groups, which have no single value."""
-        if len(self._players) != len(table.labels):
-            return None
-        columns = [table.column(j) for j in range(len(table.labels))]
-        return np.stack(columns, axis=1) if columns else None
+        return Explanations(list(results))
 
     def _check_k(self, k: Any) -> None:
         check_int("k", k, low=1, high=len(self._players))

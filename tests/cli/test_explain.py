@@ -32,6 +32,28 @@ def test_the_predicted_class_is_explained_unless_another_is_named(folder, run):
     assert "predict_proba of class 'no'" in said["no"]
 
 
+def test_absent_columns_are_replaced_as_in_explainer(folder, run, houses, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    (folder / "my_noise.py").write_text("def predict(frame):\n    return frame['noise'] ** 2\n")
+    arguments = ["explain", "houses.csv", "--row", 1, "-k", 1, "--predict", "my_noise:predict", "--json"]
+    options: dict[str, list[str]] = {
+        "default": [],
+        "all": ["--max-background", "1000"],
+        "means": ["--imputer", "mean-mode"],
+    }
+    bases = {}
+    for name, given in options.items():
+        result = run(*arguments, *given)
+        assert result.exit_code == 0, result.exception
+        found = json.loads(result.stdout)
+        bases[name] = found["empty"]
+        assert found["output_name"] == "predict"
+        assert found["player_values"][found["player_names"].index("noise")] == pytest.approx(houses["noise"][1])
+    assert bases["all"] == pytest.approx((houses["noise"] ** 2).mean())
+    assert bases["means"] == pytest.approx(houses["noise"].mean() ** 2)
+    assert bases["default"] != bases["all"]
+
+
 def test_a_function_from_a_module_is_explained(folder, run, monkeypatch):
     (folder / "my_prices.py").write_text(PREDICT)
     monkeypatch.syspath_prepend(folder)

@@ -405,21 +405,27 @@ class Classifier:
         return odds / odds.sum(axis=1, keepdims=True)
 
 
+MEAN = {"imputer": "mean-mode"}
+"""The imputer of the recorded results, unless a case names another."""
+
+
 def explained(setting, model=predicted, background=None, *, x=None, k=3, **options):
     X, _ = table()
-    explainer = topshap.Explainer(model, X[:20] if background is None else background, random_state=0, **options)
+    background = X[:20] if background is None else background
+    explainer = topshap.Explainer(model, background, random_state=0, **(MEAN | options))
     return [plain(explainer.explain(X[40] if x is None else x, k=k))]
 
 
 def explained_rows(setting, **options):
     X, _ = table()
-    explainer = topshap.Explainer(predicted, X[:20], output=1, budget=60, random_state=1, **options)
+    explainer = topshap.Explainer(predicted, X[:20], output=1, budget=60, random_state=1, **(MEAN | options))
     return [plain(top) for top in explainer.explain_many(X[41:44], k=2)]
 
 
 def explained_in_frame(setting, **options):
     data = frame().drop(columns=["price", "dear"])
     data["city"] = data["city"].astype("category")
+    options = MEAN | options
     explainer = topshap.Explainer(games.predict_row, data.iloc[:20], budget=50, random_state=2, **options)
     tops = [explainer.explain(data.iloc[30], k=2), *explainer.explain_many(data.iloc[31:33], k=2)]
     return [plain(top) for top in tops]
@@ -561,7 +567,7 @@ def model_fingerprints():
         "DataGame": topshap.games.DataGame(tree, X[:9], y[:9], X[9:], y[9:]),
         "EnsembleGame": topshap.games.EnsembleGame([("a", fitted), ("b", fitted)], X, y > 0),
         "Explainer": topshap.Explainer(Named(), X[:9], imputer="conditional").game(X[9]),
-        "Explainer/classifier": topshap.Explainer(fitted, X[:9]).game(X[9]),
+        "Explainer/classifier": topshap.Explainer(fitted, X[:9], output=fitted.classes_[1], **MEAN).game(X[9]),
         "RetrainingGame": topshap.games.RetrainingGame(tree, X, y, cv=3),
         "RetrainingGame/scoring": topshap.games.RetrainingGame(tree, X, y, cv=3, scoring="r2"),
         "UnsupervisedGame": topshap.games.UnsupervisedGame(X[:, :4]),

@@ -5,7 +5,10 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import topshap
 
 pytestmark = pytest.mark.browser
 
@@ -88,6 +91,33 @@ def test_it_loads_without_errors_and_fits_the_window(opened, case, dark, width):
     outside += "e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.textContent)"
     assert window.run(outside) == []
     overflowing = "return [...document.querySelectorAll('.ts-value, .ts-chance, .ts-rank')].filter("
+    overflowing += "e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    assert window.run(overflowing) == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (390, True), (360, False)])
+def test_values_and_the_sum_to_the_prediction_are_shown(chromium, tmp_path, width, dark):
+    names = ["age", "mean fractal dimension", "job", "a name that is too long for a phone and for a table"]
+    background = np.array([[20, 0.1, "clerk", 0], [70, 0.2, "</script><b>", 1]], dtype=object)
+
+    def predict(rows):
+        return rows[:, 0] / 50 + 5 * rows[:, 1] - (rows[:, 2] == "clerk") + 1e-9 * rows[:, 3].astype(float)
+
+    explainer = topshap.Explainer(lambda rows: predict(rows).astype(float), background, feature_names=names)
+    x = np.array([39, 0.05416, "</script><b>", 123456.789], dtype=object)
+    top = explainer.explain(x, k=3, budget=14, algorithm="cmcs", random_state=0)
+    top.to_html(tmp_path / "report.html")
+    window = Window(chromium, tmp_path / "report.html", width=width, dark=dark, still=True)
+    window.keep(f"values-{width}{'-dark' if dark else ''}")
+    assert window.messages() == []
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    assert "age = 39" in window.texts("#board .ts-name")
+    steps = window.texts("#steps .ts-name")
+    assert [steps[0], *steps[-2:]] == ["base value", "1 other player", "prediction"]
+    assert set(window.texts("#players td.name")) >= {"age", "39", "</script><b>"}
+    window.run("const f = document.getElementById('find'); f.value = 'SCRIPT'; f.dispatchEvent(new Event('input'))")
+    assert len(window.all("#players tbody tr")) == 1
+    overflowing = "return [...document.querySelectorAll('.ts-sum, #steps .ts-name')].filter("
     overflowing += "e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
     assert window.run(overflowing) == []
 

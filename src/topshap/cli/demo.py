@@ -1,8 +1,8 @@
 """``topshap demo``: the top features behind one prediction of a model, and the cost of finding them.
 
 The model is a small neural network on scikit-learn's breast cancer data, whose 30 features have 2**30 coalitions.
-The value of a coalition is the predicted probability of a malignant tumour when the features outside it are replaced by
-their means.
+The value of a coalition is the predicted probability of a malignant tumour when the features outside it take the values
+of other tumours, on average over 100 of them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def demo(
     seconds = time.perf_counter() - start
     writer.write(top, title=question, game="the probability of a malignant tumour, by a small neural network")
     coalitions = 2**top.n_players
-    writer.say(f"\n{top.algorithm} took {top.evaluations:,} evaluations of the model and {seconds:.1f} s.")
+    writer.say(f"\n{top.algorithm} took {top.evaluations:,} evaluations and {seconds:.1f} s.")
     writer.say(f"Full enumeration would take {coalitions:,}: {coalitions / top.evaluations:,.0f} times as many.")
 
 

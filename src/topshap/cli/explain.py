@@ -15,9 +15,18 @@ from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
 from topshap.cli.tables import Task, as_features, trainable, without
 from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
+from topshap.games.imputers import ImputerName
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_REPLACED: dict[ImputerName, str] = {
+    "marginal": "those of other rows",
+    "conditional": "those of similar rows",
+    "mean-mode": "their mean or most frequent value",
+    "baseline": "those of the only other row",
+}
+"""The replacement of absent columns by each imputer, in words."""
 
 
 class Question(NamedTuple):
@@ -45,6 +54,12 @@ def explain(
     task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to ignore; can be repeated.")] = None,
     output: Annotated[str | None, typer.Option(help="The class to explain; by default the predicted class.")] = None,
+    imputer: Annotated[
+        ImputerName, typer.Option(help="The replacement of absent columns; see the page 'Explain a prediction'.")
+    ] = "marginal",
+    max_background: Annotated[
+        int, typer.Option(help="The maximum number of rows that replace absent columns, as a random sample.")
+    ] = 100,
     predict: Annotated[
         str | None,
         typer.Option(help="The function to explain, as module:function; it maps a DataFrame to one number per row."),
@@ -59,8 +74,9 @@ def explain(
 ) -> None:
     """Find the columns behind the prediction for one row.
 
-    The value of a set of columns is the prediction when all other columns are replaced by their mean or their most
-    frequent value. The model is trained on all other rows, unless --predict or --trust-pickle provides one.
+    The value of a set of columns is the average prediction when all other columns take their values from other rows, or
+    with --imputer mean-mode, their mean or most frequent value. The model is trained on all other rows, unless
+    --predict or --trust-pickle provides one.
 
     For example:
 
@@ -81,14 +97,21 @@ def explain(
         own = _own_model(predict, trust_pickle)
         columns = without(frame, [*(drop or []), *([] if target is None else [target])], data)
         question = Question(own, columns, columns.iloc[[row]], f"The model is {predict or trust_pickle}.")
-    chosen, predicted = _output(question, output)
-    explainer = topshap.Explainer(question.model, question.background, output=chosen)
-    writer.say(f"{question.said}\n{predicted}Explained: {explainer.output_name}.\n")
+    explainer = topshap.Explainer(
+        question.model,
+        question.background,
+        output=_output(question, output),
+        imputer=imputer,
+        max_background=max_background,
+        random_state=race.seed,
+    )
+    explained = explainer.game(question.x).output_name
+    writer.say(f"{question.said}\n{_predicted(question)}Explained: {explained}.\n")
     top = writer.run(lambda: explainer.explain(question.x, k=k, **race.options()))
     writer.write(
         top,
         title=f"Which columns are behind the prediction for row {row} of {data.name}?",
-        game=f"{explainer.output_name}, with absent columns replaced by their mean or most frequent value",
+        game=f"{explained}, with absent columns replaced by {_REPLACED[imputer]}",
     )
 
 
@@ -128,17 +151,25 @@ def _unpickled(path: Path | None) -> Any:
         raise ParameterError(f"Cannot load {str(path)!r}: {' '.join(describe(error).split())}") from error
 
 
-def _output(question: Question, output: str | None) -> tuple[Any, str]:
-    """Return the output to explain (by default the predicted class, or None without classes) and the prediction."""
+def _output(question: Question, output: str | None) -> Any:
+    """Return the output to explain as the class or the position that a text stands for; None for the default."""
+    if output is None:
+        return None
     classes = list(getattr(question.model, "classes_", ()))
     if not classes:
-        if output is not None and not output.isdigit():
+        if not output.isdigit():
             raise ParameterError(
                 f"--output must be a position, since the outputs have no names. Got {output!r} instead."
             )
-        return (None if output is None else int(output)), ""
-    predicted = question.model.predict(question.x)[0]
+        return int(output)
     by_name = {str(each): each for each in classes}
-    if output is not None and output not in by_name:
+    if output not in by_name:
         raise ParameterError(f"--output must be one of the classes, {', '.join(by_name)}. Got {output!r} instead.")
-    return (predicted if output is None else by_name[output]), f"Predicted: {predicted}. "
+    return by_name[output]
+
+
+def _predicted(question: Question) -> str:
+    """Return the class that is predicted, as a sentence; empty for a model without classes."""
+    if not hasattr(question.model, "classes_"):
+        return ""
+    return f"Predicted: {question.model.predict(question.x)[0]}. "

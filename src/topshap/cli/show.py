@@ -20,6 +20,7 @@ class Kind(StrEnum):
     leaderboard = "leaderboard"
     race = "race"
     pairwise = "pairwise"
+    waterfall = "waterfall"
     beeswarm = "beeswarm"
     bar = "bar"
     heat_map = "heat_map"

@@ -10,6 +10,7 @@ from topshap.core.history import Recorder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from topshap.core.player_values import PlayerValue
     from topshap.core.result import Stopped
     from topshap.core.setup import Setup
     from topshap.core.standing import Standing
@@ -34,6 +35,10 @@ class RaceState:
         self.rule: StoppingRule | None = None
         """The rule that decides when the race is confident; None before it starts, or without a confidence to reach."""
         self._working: Standing
+        self.player_values: tuple[PlayerValue, ...] | None = None
+        """The value of each player in the explained input, for the result; see `TopK.player_values`."""
+        self.output_name: str | None = None
+        """What the value of a coalition is, for the result; see `TopK.output_name`."""
 
     @property
     def done(self) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.core.history import History
+    from topshap.core.player_values import PlayerValue
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
     from topshap.statistics.ranking import RankBy
@@ -107,6 +108,12 @@ class TopK:
     """The order in which players are ranked."""
     rare_contributions: bool = False
     """Whether contributions may be rare and large, so that intervals and confidence may be too optimistic."""
+    player_values: tuple[PlayerValue, ...] | None = None
+    """The value of each player in the explained input, such as 39 for the player "age"; None for a player without a
+    single value, and if the game has no attribute ``player_values``."""
+    output_name: str | None = None
+    """What the value of a coalition is, such as ``"predict_proba of class 'malignant'"``, from the game's attribute
+    ``output_name``; None if it has none."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -221,7 +228,7 @@ class TopK:
         Parameters
         ----------
         data
-            One value per player, shown next to its name.
+            One value per player, shown next to its name; by default `player_values`.
         """
         return bound("to_shap")(self, data)
 
@@ -241,8 +248,8 @@ class TopK:
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, game: str | None = None) -> None:
         """Write a report to a single HTML file that needs no network.
 
-        It contains the leaderboard, the race with a slider, the pairwise probabilities, the options of the run, the
-        guarantee, a sortable table, and the same data as JSON.
+        It contains the leaderboard, the sum from v(empty) to v(grand), the race with a slider, the pairwise
+        probabilities, the options of the run, the guarantee, a sortable table, and the same data as JSON.
 
         Parameters
         ----------

@@ -27,9 +27,10 @@ class Game(Protocol):
     """A cooperative game: a callable that returns one value per row of a bool array of shape (m, n).
 
     The optional attributes ``n_players`` (an int) and ``player_names`` (one string per player) are used if the caller
-    does not give them. The optional attribute ``deterministic`` is False if the values vary from call to call. A game
-    with several outputs returns an array of shape (m, R). The optional attributes ``n_outputs`` (R) and
-    ``output_names`` (one string per output) declare them.
+    does not give them. The optional attribute ``deterministic`` is False if the values vary from call to call. The
+    optional attributes ``player_values`` (the value of each player in the explained input) and ``output_name`` (what
+    the value of a coalition is) are part of the result. A game with several outputs returns an array of shape (m, R).
+    The optional attributes ``n_outputs`` (R) and ``output_names`` (one string per output) declare them.
     """
 
     def __call__(self, coalitions: Coalitions, /) -> Any:

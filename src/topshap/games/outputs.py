@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from topshap.core.errors import GameError, ParameterError
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from topshap.core.typing import Matrix, Values
     from topshap.games.tables import Table
 
@@ -109,16 +112,8 @@ class Prediction:
 
     def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> Matrix:
         """Predict a few rows to check early that the model accepts the table, and return the outputs."""
-        try:
+        with explained_errors():
             answer = self.outputs(table.mix(rows))
-        except (ParameterError, GameError):
-            raise
-        except Exception as error:
-            must_be = "a function that takes rows like x"
-            if any("NotFitted" in kind.__name__ for kind in type(error).__mro__):
-                must_be = "a method of a fitted model: call fit first"
-            complaint = f"must be {must_be}. It raised {type(error).__name__}: {error}"
-            raise ParameterError.about("predict", complaint) from error
         if len(answer) != len(rows):
             refuse("predict", len(answer), must_be=f"a function that returns one number per row, {len(rows)} here")
         return answer
@@ -140,6 +135,21 @@ class Prediction:
             must_be = _one_of(known) if known is not None else f"the position of one of the {n_outputs} outputs"
             refuse("output", self.output, must_be=must_be)
         return self._column
+
+
+@contextmanager
+def explained_errors() -> Iterator[None]:
+    """Raise an error of a model as a `ParameterError` that says what is wrong with it."""
+    try:
+        yield
+    except (ParameterError, GameError):
+        raise
+    except Exception as error:
+        must_be = "a function that takes rows like x"
+        if any("NotFitted" in kind.__name__ for kind in type(error).__mro__):
+            must_be = "a method of a fitted model: call fit first"
+        complaint = f"must be {must_be}. It raised {type(error).__name__}: {error}"
+        raise ParameterError.about("predict", complaint) from error
 
 
 def prediction_of(model: Any, output: Any = None) -> Prediction:
@@ -191,15 +201,29 @@ def _probability(model: Any, output: Any) -> Prediction:
 
 
 def _decision(model: Any, output: Any) -> Prediction:
-    if output == ALL_OUTPUTS and output not in list(model.classes_):
+    name, classes = _of_class("decision_function", output), list(model.classes_)
+    if output == ALL_OUTPUTS and output not in classes:
         return Prediction(model.decision_function, output, "decision_function of all classes")
-    # With two classes, the decision function is a single column, which belongs to the second class.
-    column = output if len(model.classes_) > 2 or output != model.classes_[1] else None
-    return Prediction(model.decision_function, column, _of_class("decision_function", output))
+    if len(classes) == 2 and output in classes:
+        # The decision function is a single column, which belongs to the second class.
+        first = output == classes[0]
+        return Prediction(NegatedDecision(model) if first else model.decision_function, None, name)
+    return Prediction(model.decision_function, output, name)
 
 
 def _of_class(method: str, output: Any) -> str:
     return method if output is None else f"{method} of class {_plain(output)!r}"
+
+
+class NegatedDecision:
+    """The decision function of a classifier with two classes for the first of them."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __call__(self, data: Any) -> np.ndarray[Any, Any]:
+        """Return the negative decision function of the rows."""
+        return -as_array(self.model.decision_function(data))
 
 
 class TorchPredict:

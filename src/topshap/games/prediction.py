@@ -10,6 +10,7 @@ from topshap.games.base import PlayerGroups
 from topshap.games.imputers import make_imputer
 from topshap.games.links import apply_link
 from topshap.games.masked_game import MaskedGame, as_prediction
+from topshap.games.player_values import values_of_players
 from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class PredictionGame(MaskedGame):
         as_categories = {players.find(label, "categorical") for label in categorical or ()}
         chosen = make_imputer(imputer, rows, own, as_categories)
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
+        self.player_values = values_of_players(own, rows, players)
+        """The value of each player in x; None for groups, except for one-hot columns, where it is the category."""
 
     @property
     def dummies(self) -> NDArray[np.bool_]:
@@ -116,6 +119,11 @@ class PredictionGame(MaskedGame):
     def output_names(self) -> tuple[str, ...] | None:
         """The names of the outputs with ``output="all"``, otherwise None."""
         return self._prediction.names(self._rows.n_outputs) if self._prediction.several else None
+
+    @property
+    def output_name(self) -> str:
+        """The description of the output that is explained."""
+        return self._prediction.output_name
 
     def _values(self, present: Coalitions) -> Values:
         averages = apply_link(self._link, self._rows.averages(present)[:, 0])

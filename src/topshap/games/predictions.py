@@ -72,8 +72,10 @@ class PredictionsGame(MaskedGame):
     ----------
     n_rows : int
         The number of rows R.
-    n_outputs : int
+    outputs_per_row : int
         The number of outputs C of the model that are explained; 1 unless ``output="all"``.
+    n_outputs : int
+        The number of values of a coalition, R C.
 
     Examples
     --------
@@ -111,7 +113,8 @@ class PredictionsGame(MaskedGame):
         # Weights by similarity depend on which columns are categories; everything else is in the rows themselves.
         self._weighting = {"categorical": sorted(as_categories)} if chosen.weighted else {}
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
-        self.n_rows, self.n_outputs = self._rows.n_own, self._rows.n_outputs
+        self.n_rows, self.outputs_per_row = self._rows.n_own, self._rows.n_outputs
+        self.n_outputs = self.n_rows * self.outputs_per_row
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -119,7 +122,7 @@ class PredictionsGame(MaskedGame):
         rows = [f"row {i}" for i in range(self.n_rows)]
         if not self._prediction.several:
             return tuple(rows)
-        return tuple(f"{row}, {name}" for row in rows for name in self._prediction.names(self.n_outputs))
+        return tuple(f"{row}, {name}" for row in rows for name in self._prediction.names(self.outputs_per_row))
 
     @property
     def dummies(self) -> NDArray[np.bool_]:
@@ -177,7 +180,7 @@ class PredictionsGame(MaskedGame):
             coalition, row, output = np.argwhere(infinite)[0]
             got = f"{averages[coalition, row, output]} for row {row} and coalition {coalition}"
             raise GameError(f"The model must predict finite numbers. Their average is {got}.")
-        return apply_link(self._link, averages).reshape(len(present), self.n_rows * self.n_outputs)
+        return apply_link(self._link, averages).reshape(len(present), self.n_outputs)
 
     def _parts(self) -> dict[str, Any]:
         return self._common_parts() | {"n_rows": self.n_rows} | self._weighting

@@ -17,6 +17,7 @@ from topshap.core.errors import ParameterError
 from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
 from topshap.interop.json_outputs import read_results
+from topshap.interop.json_player_values import written_value
 from topshap.interop.json_values import plain
 from topshap.interop.many_json import MANY_FORMAT, MANY_VERSION, read_many
 
@@ -40,8 +41,11 @@ def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
     content = {"format": kind, "version": VERSION, **plain(top)}
-    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
-        content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
+    if isinstance(top, TopKs):
+        if isinstance(top.covariance, np.ndarray):
+            content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
+    elif top.player_values is not None:
+        content["player_values"] = [written_value(value) for value in top.player_values]
     return json.dumps(content, allow_nan=False, indent=1)
 
 

@@ -13,6 +13,7 @@ from topshap.core.ledger import Counting
 from topshap.core.powers_of_two import safely_scaled
 from topshap.core.result import Stopped, TopK
 from topshap.core.stopping import GUARANTEES
+from topshap.interop.json_player_values import read_player_values
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
@@ -265,6 +266,10 @@ RESULT: dict[str, Field] = {
     "random_state": _COUNT_OR_NULL,
     "rank_by": _one_of(RANK_BY),
     "rare_contributions": Field("true or false", _instance_of(bool)),
+    "player_values": Field(
+        'a list of {n} strings, numbers, true, false, null or {{"number": "nan"}}', read_player_values, or_null=True
+    ),
+    "output_name": Field(_STRING.must_be, _STRING.read, or_null=True),
 }
 """The fields of `TopK`."""
 HISTORY: dict[str, Field] = {

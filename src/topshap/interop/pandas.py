@@ -33,7 +33,7 @@ def outputs_to_frame(tops: TopKs) -> pd.DataFrame:
 
 
 def to_frame(top: TopK) -> pd.DataFrame:
-    """Return all players of a result as a DataFrame, best first."""
+    """Return all players of a result as a DataFrame, best first, with their values in the explained input if known."""
     pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
     low, high = top.interval().T
     columns = {
@@ -46,6 +46,8 @@ def to_frame(top: TopK) -> pd.DataFrame:
         "p_top_k": top.inclusion,
         "top_k": np.isin(np.arange(top.n_players), top.players),
     }
+    if top.player_values is not None:
+        columns["player_value"] = pandas.Series(list(top.player_values), dtype=object)
     frame: pd.DataFrame = pandas.DataFrame(columns).iloc[top.ranking]
     return frame
 

@@ -12,9 +12,12 @@ from topshap.core.validation import front_door, refuse
 from topshap.statistics.normal_intervals import two_sided_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from topshap.core.explanations import Explanations
+    from topshap.core.player_values import PlayerValue
     from topshap.core.result import TopK
     from topshap.core.results import TopKs
     from topshap.core.typing import Matrix, Players, Values
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 def to_shap(top: TopK, data: Any = None) -> Any:
     """Return a result as a ``shap.Explanation``, with 95% intervals as its bounds."""
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
-    cells = _cells(data, top.n_players)
+    cells = as_cells(top.player_values) if data is None else _cells(data, top.n_players)
     low, high = top.interval().T
     shift = adding_up(top) - top.estimates
     return shap.Explanation(
@@ -90,6 +93,16 @@ def _colours(cells: NDArray[Any]) -> Matrix:
     numbers = numeric_table(cells)
     numbers[:, np.isnan(numbers).all(axis=0)] = 0.0
     return numbers
+
+
+def as_cells(values: Sequence[PlayerValue] | None) -> NDArray[Any] | None:
+    """Return values of players as floats, with nan for None, if all are numbers, and otherwise as objects."""
+    if values is None:
+        return None
+    numeric = all(each is None or isinstance(each, int | float) for each in values)
+    cells: NDArray[Any] = np.empty(len(values), dtype=np.float64 if numeric else object)
+    cells[:] = values
+    return cells
 
 
 def adding_up(top: TopK) -> Values:

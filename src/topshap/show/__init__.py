@@ -22,6 +22,7 @@ from topshap.show.maps import image_map, text_map
 from topshap.show.outputs_plot import output_map
 from topshap.show.pairwise_plot import pairwise
 from topshap.show.race_plot import race
+from topshap.show.waterfall_plot import waterfall
 
 __all__ = [
     "bar",
@@ -34,4 +35,5 @@ __all__ = [
     "pairwise",
     "race",
     "text_map",
+    "waterfall",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from topshap.core.powers_of_two import safely_scaled
 from topshap.core.results import TopKs
 from topshap.core.validation import refuse
-from topshap.show.labels import NAME_LENGTH, name_of, on_one_line, shorten_all
+from topshap.show.labels import NAME_LENGTH, labels_of, name_of, on_one_line, value_text, with_value
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import probability_before
@@ -25,6 +25,8 @@ LEVEL = 0.95
 """The default level of intervals."""
 INTERVAL_NOTE = "± is the 95% interval (1.96 standard errors)"
 """The explanation of the numbers after the estimates."""
+_FULL_VALUE = 200
+"""The length of a value next to a full name."""
 
 
 def check_one_output(top: Any) -> None:
@@ -86,9 +88,9 @@ class Row:
     player: int
     """The index of the player."""
     name: str
-    """The full name, on one line."""
+    """The full name on one line, with the player's value in the explained input if it is known."""
     label: str
-    """The name, shortened such that the labels of a leaderboard stay different."""
+    """The name and the value, shortened such that the labels of a leaderboard stay different."""
     estimate: float
     std_error: float
     """The standard error, nan if unknown."""
@@ -108,6 +110,11 @@ class Row:
         """The ends of the interval, both equal to the estimate if the standard error is unknown."""
         half = self.half_width if np.isfinite(self.half_width) else 0.0
         return self.estimate - half, self.estimate + half
+
+
+def _full_name(top: TopK, player: int) -> str:
+    value = None if top.player_values is None else top.player_values[player]
+    return with_value(on_one_line(name_of(top, player)), value_text(value, _FULL_VALUE))
 
 
 @dataclass(frozen=True)
@@ -147,15 +154,14 @@ class Leaderboard:
         learned, ties = has_learned(top), set(tied_at_border(top).tolist())
         inclusion = top.inclusion if with_inclusion and top.stopped != "exact" else None
         players = top.ranking[ranks].tolist()
-        names = [name_of(top, player) for player in players]
-        labels = shorten_all(names, label_length)
+        labels = labels_of(top, players, label_length)
         hidden = (np.diff(ranks, append=top.n_players) - 1).tolist()
         width = two_sided_quantile(1.0 - level)
         rows = tuple(
             Row(
                 rank=rank + 1,
                 player=player,
-                name=on_one_line(name),
+                name=_full_name(top, player),
                 label=label,
                 estimate=float(top.estimates[player]),
                 std_error=float(top.std_errors[player]),
@@ -165,7 +171,7 @@ class Leaderboard:
                 tied=player in ties,
                 hidden=left_out,
             )
-            for rank, player, name, label, left_out in zip(ranks.tolist(), players, names, labels, hidden, strict=True)
+            for rank, player, label, left_out in zip(ranks.tolist(), players, labels, hidden, strict=True)
         )
         largest = float(np.abs(top.estimates).max())
         return cls(rows, top.k, top.n_players, exact=top.stopped == "exact", scale=largest, learned=learned)

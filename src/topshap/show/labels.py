@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from os.path import commonprefix
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 28
 """Names are cut to this many characters where space is short."""
+VALUE_LENGTH = 14
+"""Values are cut to this many characters."""
 
 
 def shown_ranks(n_players: int, k: int, most: int) -> Players:
@@ -55,6 +59,51 @@ def around_border(n_players: int, k: int, most: int) -> Players:
 def name_of(found: TopK | Race, player: int) -> str:
     """Return a player's name; its index as text if the players have no names."""
     return str(player) if found.player_names is None else found.player_names[player]
+
+
+def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
+    r"""Return the value of a player as short text on one line; empty if it is None.
+
+    Examples
+    --------
+    >>> [value_text(value) for value in (39.0, 0.0380759, 123456.7, True, None, "Private\n", "", 10**40)]
+    ['39', '0.03808', '123457', 'True', '', 'Private\\n', "''", '1e+40']
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        line = " ".join(printable(str(value)[: 50 * length]).split())
+        return shorten(line, length) if line else "''"
+    if value == int(value) and abs(value) < 1e12:
+        return str(int(value))
+    return f"{float(value):.6g}" if 1e4 <= abs(value) < 1e6 else f"{float(value):.4g}"
+
+
+def with_value(name: str, value: str) -> str:
+    """Return a name and the text of its value, such as "age = 39"; the name alone if there is no value."""
+    return f"{name} = {value}" if value else name
+
+
+def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
+    """Return the labels of players that are shown together: names and values, cut to `length` characters.
+
+    Where players have values, there is room for six more characters.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> top = topshap.Explainer(lambda X: X.sum(axis=1), [[0, 0]], feature_names=["age", "x"]).explain([39, 1.5], k=1)
+    >>> labels_of(top, [0, 1])
+    ['age = 39', 'x = 1.5']
+    """
+    chosen = list(players)
+    names = [name_of(top, player) for player in chosen]
+    if top.player_values is None:
+        return shorten_all(names, length)
+    values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
+    longest = max((len(with_value("", value)) for value in values), default=0)
+    room = max(length + 6 - longest, length // 2)
+    return [with_value(*pair) for pair in zip(shorten_all(names, room), values, strict=True)]
 
 
 def on_one_line(name: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
 from topshap.show.board import check_one_output, has_learned
-from topshap.show.labels import name_of, shorten_all, shown_ranks
+from topshap.show.labels import labels_of, shown_ranks
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
 from topshap.show.wording import NOTHING_LEARNED, race_title
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -207,7 +207,7 @@ def _label_ends(ax: Axes, top: TopK, ranks: Players, in_top: Players) -> None:
     low, high = ax.get_ylim()
     height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
     gap = min(10.5 / max(height, 1.0), 1.0 / len(ranks)) * (high - low)
-    names = shorten_all((name_of(top, i) for i in players), 22)
+    names = labels_of(top, players, 22)
     places = within(spread(top.estimates[players], gap), gap, low, high)
     for rank, player, name, place in zip(ranks, players, names, places, strict=True):
         inside = rank in in_top

@@ -65,6 +65,9 @@ class ArrayTable(Table):
         values = self.data[:, j]
         return values.astype(np.float64) if values.dtype.kind in "biuf" else objects(values.tolist())
 
+    def cells(self, row: int = 0) -> list[Any]:
+        return list(self.data[row].tolist())
+
     def column_codes(self, j: int) -> NDArray[np.int32]:
         return codes_of(self.column(j) if self.data.dtype.hasobject else self.data[:, j])
 

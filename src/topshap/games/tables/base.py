@@ -99,6 +99,10 @@ class Table(ABC):
     def column(self, j: int) -> NDArray[Any]:
         """Return a numeric column as floats, with nan for missing values, or any other column as objects."""
 
+    def cells(self, row: int = 0) -> list[Any]:
+        """Return the cells of a row as Python objects."""
+        return [self.column(j)[row] for j in range(len(self.labels))]
+
     @abstractmethod
     def column_codes(self, j: int) -> NDArray[np.int32]:
         """Return an integer for each cell of a column; equal values, and all missing values, have the same integer."""

@@ -77,6 +77,9 @@ class FrameTable(Table):
     def column(self, j: int) -> NDArray[Any]:
         return native.values_of(self._columns[j])
 
+    def cells(self, row: int = 0) -> list[Any]:
+        return [column[row] for column in self._columns]
+
     def column_codes(self, j: int) -> NDArray[np.int32]:
         column = self._columns[j]
         # Integers are compared as objects, since floats would round large ones.

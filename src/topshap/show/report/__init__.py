@@ -12,6 +12,7 @@ from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
 from topshap.show.page import as_json, clean, part, policy, versions
 from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
+from topshap.show.waterfall_html import html_waterfall, waterfall_note, waterfall_title
 from topshap.show.wording import board_note, pairwise_note, question
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         headline=escape(top.headline),
         board=html_leaderboard(top),
         board_note=escape(board_note(top)),
+        steps_title=escape(waterfall_title(top)),
+        steps_note=escape(waterfall_note(top)),
+        steps=html_waterfall(top),
         race_note=escape(race_note(top, data["race"])),
         pairwise_note=escape(pairwise_note(top, len(data["pairwise"]["ranks"]))),
         ranked="" if data["run"]["learned"] else "hidden",

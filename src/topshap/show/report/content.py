@@ -9,7 +9,7 @@ import numpy as np
 
 from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, probability_ahead
-from topshap.show.labels import around_border, name_of, shorten, shorten_all, shown_ranks
+from topshap.show.labels import around_border, labels_of, name_of, shorten, shorten_all, shown_ranks, value_text
 from topshap.show.numbers import percent
 from topshap.show.race_plot import borders, known_history, value_limits
 from topshap.show.wording import describe_tie, question, shown_of, why_it_ended
@@ -27,6 +27,8 @@ LISTED = 1000
 """The maximum number of players in the table, so that a report stays small."""
 NAME_BYTES = 60_000
 """The maximum size of their names in total; longer names are cut."""
+LISTED_VALUE = 30
+"""The maximum length of a value in the table."""
 RACERS, MOMENTS = 12, 60
 """The maximum number of players in the race, and of moments of it."""
 PAIRED = 12
@@ -47,6 +49,7 @@ def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str
             "index": players.tolist(),
             "name": names,
             "names_are_cut": cut,
+            "value": _values(top, players),
             "estimate": _numbers(top.estimates[players]),
             "std_error": _numbers(top.std_errors[players]),
             "p_top_k": _numbers(top.inclusion[players], digits=4),
@@ -61,6 +64,8 @@ def facts(top: TopK, run: dict[str, Any]) -> Iterable[tuple[str, str]]:
     if run["game"] is not None:
         yield "Game", run["game"]
     vary = "" if top.deterministic else "; values vary from call to call"
+    if top.output_name is not None:
+        yield "Output", top.output_name
     yield "Values", f"{top.empty:.6g} for no players, {top.grand:.6g} for all players{vary}"
     if top.value_range is not None:
         yield "Range of values", f"{top.value_range[0]:g} to {top.value_range[1]:g}, checked"
@@ -116,16 +121,17 @@ def pairwise_table(top: TopK) -> str:
     ranks = around_border(top.n_players, top.k, PAIRED)
     players = top.ranking[ranks]
     names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
+    labels = [escape(label) for label in labels_of(top, players, 24)]
     ahead = probability_ahead(top, players)
     head = "".join(
         f'<th scope="col"{_class(_edge(rank, top))}><span><bdi>{name}</bdi></span></th>'
         for rank, name in zip(ranks, names, strict=True)
     )
     rows = [
-        f'<tr{_class(_edge(rank, top))}><th scope="row"><bdi>{name}</bdi></th>'
+        f'<tr{_class(_edge(rank, top))}><th scope="row"><bdi>{label}</bdi></th>'
         + "".join(_cell(float(p), rank == other, _edge(other, top), top) for other, p in zip(ranks, row, strict=True))
         + "</tr>"
-        for rank, name, row in zip(ranks, names, ahead, strict=True)
+        for rank, label, row in zip(ranks, labels, ahead, strict=True)
     ]
     return f'<table class="pairs"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
@@ -155,7 +161,7 @@ def _class(*names: str) -> str:
 def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any]:
     asked_for = ("algorithm", "rank_by", "random_state", "budget", "epsilon", "delta", "guarantee", "counting", "rule")
     scale = float(np.abs(top.estimates).max())
-    found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand")
+    found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand", "output_name")
     return {
         "game": game,
         "n_players": top.n_players,
@@ -185,7 +191,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     half_widths = two_sided_quantile(1.0 - LEVEL) * std_errors
     return {
         "ranks": ranks.tolist(),
-        "labels": shorten_all((name_of(top, i) for i in players), 22),
+        "labels": labels_of(top, players, 22),
         "labels_narrow": shorten_all((name_of(top, i) for i in players), 12),
         "evaluations": history.evaluations[moments].tolist(),
         "estimates": [_numbers(column, digits=4) for column in estimates.T],
@@ -217,6 +223,13 @@ def _names(top: TopK, players: Players) -> tuple[list[str], bool]:
     if size <= NAME_BYTES:
         return names, False
     return [shorten(name, max(8, min(length, NAME_BYTES // (4 * len(names))))) for name in names], True
+
+
+def _values(top: TopK, players: Players) -> list[str] | None:
+    """Return the players' values as text; None if no value is known."""
+    if top.player_values is None:
+        return None
+    return [value_text(top.player_values[i], LISTED_VALUE) for i in players]
 
 
 def _numbers(values: Any, digits: int = 6) -> list[float | None]:

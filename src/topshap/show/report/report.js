@@ -218,13 +218,14 @@
   };
   if (race) startRace();
 
-  // The table: sorted by any column, found by name, copied as tab-separated text with all digits.
+  // The table: sorted by any column, found by name or value, copied as tab-separated text with all digits.
   const order = players.name.map((_, i) => i);
   const half = (i) => (players.std_error[i] === null ? null : width * players.std_error[i]);
   const columns = [
     ["player", (i) => players.name[i], null],
     ["estimate", (i) => players.estimate[i], (x, i) => estimate(x, players.std_error[i], 5)],
   ];
+  if (players.value) columns.splice(1, 0, ["value", (i) => players.value[i], null]);
   if (run.learned) columns.unshift(["rank", (i) => i + 1, (x) => String(x)]);
   if (!exact && run.learned) {
     columns.push(["std. error", (i) => players.std_error[i], (x) => short(x, 3)],
@@ -234,10 +235,11 @@
   }
   const body = element("tbody");
   const lines = order.map((i) => element("tr", { class: side(i) }, ...columns.map(([, get, show]) =>
-    element("td", show ? {} : { class: "name" }, show ? show(get(i), i) : element("bdi", {}, players.name[i])))));
+    element("td", show ? {} : { class: "name" }, show ? show(get(i), i) : element("bdi", {}, get(i))))));
   const wanted = () => {
     const text = byId("find").value.trim().toLowerCase();
-    return order.filter((i) => players.name[i].toLowerCase().includes(text));
+    const found = (cell) => cell.toLowerCase().includes(text);
+    return order.filter((i) => found(players.name[i]) || (players.value && found(players.value[i])));
   };
   const fill = () => body.replaceChildren(...wanted().map((i) => lines[i]));
   const heads = columns.map(([title, get, show]) => {
@@ -245,7 +247,7 @@
     const head = element("th", { scope: "col", ...(show ? {} : { class: "name" }) }, button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      const up = now === null ? ["rank", "player"].includes(title) : now === "descending"; // numbers: highest first
+      const up = now === null ? ["rank", "player", "value"].includes(title) : now === "descending"; // numbers: highest first
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b);
