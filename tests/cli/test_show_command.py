@@ -68,7 +68,7 @@ def test_a_plot_must_fit_the_file(many, saved, tmp_path):
         (["missing.json"], "The file 'missing.json' does not exist"),
         (["{saved}", "--plot", "out.docx"], "The plot must be a file of type .*png.* Got 'out.docx' instead"),
         (["{saved}", "--report", "no/r.html"], "Cannot write 'no/r.html': the directory 'no' does not exist"),
-        ([__file__], "must be a JSON file that TopK.save or Explanations.save wrote"),
+        ([__file__], "must be a JSON file that TopK.save, TopKs.save or Explanations.save wrote"),
     ],
 )
 def test_errors_say_what_is_wrong(saved, arguments, message):

@@ -238,7 +238,7 @@ def test_all_outputs_cost_the_predictions_of_one():
     model = LogisticRegression(max_iter=999).fit(X, names)
     together = PredictionsGame(model.predict_proba, X[:20], X[::5], imputer="marginal", output="all")
     values = together(everybody(4)).reshape(16, 20, 3)
-    assert together.n_outputs == 3
+    assert together.outputs_per_row == 3
     assert together.output_names[:4] == ("row 0, setosa", "row 0, versicolor", "row 0, virginica", "row 1, setosa")
     for c, name in enumerate(model.classes_):
         one = PredictionsGame(model.predict_proba, X[:20], X[::5], imputer="marginal", output=name)

@@ -157,7 +157,7 @@ def test_an_invalid_field_is_named(saved, change, message):
     path, content = saved
     path.write_text(json.dumps(content | change), encoding="utf-8")
     with pytest.raises(
-        ParameterError, match=f"TopK.save or Explanations.save wrote. Got '.*top.json': .*{message}"
+        ParameterError, match=f"TopK.save, TopKs.save or Explanations.save wrote. Got '.*top.json': .*{message}"
     ) as error:
         topshap.load(path)
     assert len(str(error.value)) < 600 + len(str(path))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.show.board import INTERVAL_NOTE
-from topshap.show.labels import value_text, with_value
-from topshap.show.labels import shorten, shorten_all
+from topshap.show.labels import shorten, shorten_all, value_text, with_value
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
 

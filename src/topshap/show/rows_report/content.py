@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.cells import numeric_cells
-from topshap.show.labels import VALUE_LENGTH
-from topshap.show.labels import on_one_line, shorten, shorten_all
+from topshap.show.labels import VALUE_LENGTH, on_one_line, shorten, shorten_all
 from topshap.show.page import versions
 from topshap.statistics.normal_intervals import two_sided_quantile
 
