@@ -23,8 +23,8 @@ For a fixed confidence
 For several outputs
 -------------------
 11. If the budget covers all coalitions, they are enumerated.
-12. With a budget, `kernelshap` up to `ODD_GP_PLAYERS` players: of the algorithms whose coalitions do not depend on
-    values it has the lowest error.
+12. With a budget, `odd-gp` up to `SHARED_PLAYERS` players, whose outputs share one Gaussian process; beyond, and if
+    values vary from call to call, `kernelshap` up to `ODD_GP_PLAYERS` players.
 13. Otherwise, and with ``guarantee="credible"``, the default, or ``"published"``, `cmcs`. ``"exact"`` enumerates, and
     ``"asymptotic"`` is an error.
 
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 
 ODD_GP_PLAYERS = 2000
 """The largest number of players for which the Gaussian process is fitted."""
+SHARED_PLAYERS = 200
+"""The largest number of players for which several outputs share a Gaussian process: each has its own relevance."""
 PAIRWISE_PLAYERS = 2000
 """The largest number of players for which the differences of all pairs are tracked, in n x n arrays."""
 
@@ -136,7 +138,7 @@ def choose_for_outputs(
     budget: int | None,
     guarantee: Guarantee | None,
     rank_by: RankBy = "value",  # noqa: ARG001 - the same parameters as `choose`
-    deterministic: bool = True,  # noqa: ARG001 - the same parameters as `choose`
+    deterministic: bool = True,
     bounded: bool = False,  # noqa: ARG001 - the same parameters as `choose`
 ) -> Algorithm[Any]:
     """Return the algorithm that ``algorithm="auto"`` runs on a game with several outputs; see `choose`.
@@ -144,7 +146,7 @@ def choose_for_outputs(
     Examples
     --------
     >>> choose_for_outputs(n_players=14, budget=500, guarantee=None).name
-    'kernelshap'
+    'odd-gp'
     >>> choose_for_outputs(n_players=14, budget=None, guarantee="credible").name
     'cmcs'
     """
@@ -152,8 +154,11 @@ def choose_for_outputs(
         refuse("guarantee", guarantee, must_be="'credible', 'exact' or 'published' for a game with several outputs")
     if guarantee == "exact":
         return Enumeration()
-    if guarantee is None and budget is not None and n_players <= ODD_GP_PLAYERS:
-        return KernelSHAP()
+    if guarantee is None and budget is not None:
+        if deterministic and n_players <= SHARED_PLAYERS:
+            return OddGP()
+        if n_players <= ODD_GP_PLAYERS:
+            return KernelSHAP()
     return CMCS()
 
 

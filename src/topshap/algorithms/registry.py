@@ -100,6 +100,9 @@ def pick_algorithm(
         able = _names(lambda kind: kind.outputs != "one")
         must_be = f"one for a game with several outputs: 'auto', {able}. This game has {n_outputs}"
         refuse("algorithm", options.algorithm, must_be=must_be)
+    if several and picked.outputs == "together" and not deterministic:
+        able = _names(lambda kind: kind.outputs == "each")
+        refuse("algorithm", options.algorithm, must_be=f"one for several outputs that vary from call to call: {able}")
     if (needed := _missing_ability(picked, limits, n, options, deterministic=deterministic)) is not None:
         refuse("algorithm", options.algorithm, must_be=needed)
     if limits.budget is None and picked.needs_budget:

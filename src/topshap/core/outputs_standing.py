@@ -9,6 +9,7 @@ import numpy as np
 
 from topshap.core.covariances import SharedCovariance, covariance_of
 from topshap.core.standing import FittedStanding, Standing, read_only
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,6 +138,14 @@ class FittedOutputsStanding(OutputsStanding):
     def covariances(self) -> Covariances | None:
         """Return the covariances of all outputs, None where only the standard errors are known."""
         return self._covariances
+
+    def ranking(self, resolution: float = 0.0) -> Players:
+        """Return all players, the best first, one row per output."""
+        order, keys = self.tie_order, rank_key(self._estimates, self.rank_by)
+        if resolution > 0.0:
+            largest = np.abs(keys).max(axis=1, keepdims=True, initial=0.0)
+            keys = np.round(keys / np.where(largest > 0.0, resolution * largest, 1.0))
+        return np.asarray(order[(-keys[:, order]).argsort(axis=1, kind="stable")])
 
     def of_output(self, output: int) -> Standing:
         """Return the standing of one output."""

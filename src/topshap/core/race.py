@@ -213,10 +213,11 @@ class Race(RaceState):
             "stopped": self.stopped or "interrupted",
             "guarantee": self._limits.guarantee if self.rule is None else self.rule.guarantee,
             "history": self._recorder.history(self.evaluations, standing),
+            "player_values": self.player_values,
             **self._setup.result_fields(),
         }
         if self.n_outputs is None:
-            fields |= {"player_values": self.player_values, "output_name": self.output_name}
+            fields["output_name"] = self.output_name
         may_be_rare = self.stopped not in ("exact", "confident")
         return result_of(standing, self._ends, self.k, may_be_rare=may_be_rare, fields=fields)
 

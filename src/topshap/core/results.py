@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.covariances import Covariances
+    from topshap.core.player_values import PlayerValue
     from topshap.core.result import Stopped
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
@@ -101,6 +102,8 @@ class TopKs(Sequence[TopK]):
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    player_values: tuple[PlayerValue, ...] | None = None
+    """The value of each player in the explained input, None if unknown; all outputs have the same input."""
     rare_contributions: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     """For each output, whether contributions may be rare and large, so that intervals may be too optimistic."""
 
@@ -160,6 +163,7 @@ class TopKs(Sequence[TopK]):
             grand=self.grand.item(i),
             rare_contributions=bool(self.rare_contributions[i]),
             history=_history_of(self.history, i),
+            output_name=None if self.output_names is None else self.output_names[i],
             **shared,
         )
 
@@ -253,7 +257,7 @@ class TopKs(Sequence[TopK]):
 
 _PER_OUTPUT = ("players", "estimates", "std_errors", "empty", "grand", "rare_contributions")
 """The arrays with one row per output."""
-_DIFFERENT = {*_PER_OUTPUT, "covariance", "history"}
+_DIFFERENT = {*_PER_OUTPUT, "covariance", "history", "output_name"}
 """The fields of a `TopK` that differ between outputs."""
 
 

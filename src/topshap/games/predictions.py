@@ -13,6 +13,7 @@ from topshap.games.base import PlayerGroups
 from topshap.games.imputers import make_imputer
 from topshap.games.links import apply_link
 from topshap.games.masked_game import MaskedGame, as_prediction
+from topshap.games.player_values import table_of_players
 from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
@@ -113,8 +114,14 @@ class PredictionsGame(MaskedGame):
         # Weights by similarity depend on which columns are categories; everything else is in the rows themselves.
         self._weighting = {"categorical": sorted(as_categories)} if chosen.weighted else {}
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
+        self._own, self._background = own, rows
         self.n_rows, self.outputs_per_row = self._rows.n_own, self._rows.n_outputs
         self.n_outputs = self.n_rows * self.outputs_per_row
+
+    @property
+    def player_table(self) -> NDArray[Any]:
+        """The value of each player in each row, shape (rows, n); None for groups that are not one-hot columns."""
+        return table_of_players(self._own, self._background, self._groups)
 
     @property
     def output_names(self) -> tuple[str, ...]:

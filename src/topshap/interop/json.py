@@ -41,10 +41,9 @@ def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
     content = {"format": kind, "version": VERSION, **plain(top)}
-    if isinstance(top, TopKs):
-        if isinstance(top.covariance, np.ndarray):
-            content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
-    elif top.player_values is not None:
+    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
+        content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
+    if top.player_values is not None:
         content["player_values"] = [written_value(value) for value in top.player_values]
     return json.dumps(content, allow_nan=False, indent=1)
 

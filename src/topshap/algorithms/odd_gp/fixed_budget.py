@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
 from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT
 from topshap.algorithms.odd_gp.regime import FIRST_FIT, FITTED_AT_FIRST, FITTED_AT_LAST, LAST_FIT, REFIT, Regime
+from topshap.algorithms.odd_gp.several_outputs import play_all_outputs
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
-from topshap.core.standing import FittedStanding
 from topshap.core.validation import check_int, front_door
 from topshap.statistics.ranking import rank_signs
 
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from topshap.algorithms.odd_gp.posterior import OddPosterior
+    from topshap.core.algorithm import HowOutputs
+    from topshap.core.outputs_standing import FittedOutputsStanding
+    from topshap.core.standing import FittedStanding
     from topshap.core.typing import Coalitions, Matrix, Values
 
 
 @front_door
-class OddGP(Algorithm[FittedStanding]):
+class OddGP(Algorithm[Any]):
     """An active Gaussian process on the odd part of the game.
 
     The Shapley values depend only on g(S) = (v(S) - v(N - S)) / 2, so coalitions are evaluated together with their
@@ -41,6 +44,9 @@ class OddGP(Algorithm[FittedStanding]):
     Budgets below 2 n + 2 evaluations are spent on single players, or on the grand coalition without each player. If the
     values of the game vary from call to call, the residual of the smooth part is treated as noise, and pairs may be
     evaluated again. The last evaluation of an odd budget is not part of a pair: it is spent and kept, but not used.
+
+    The outputs of a game with several share the evaluated coalitions, one kernel and one factorisation; the batches are
+    chosen for the borders of all outputs together (see `topshap.algorithms.odd_gp.shared`).
 
     Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them; beyond, the remaining pairs
     correct the process by least squares, at O(n**2).
@@ -62,21 +68,26 @@ class OddGP(Algorithm[FittedStanding]):
 
     name: ClassVar[str] = "odd-gp"
     needs_budget: ClassVar[bool] = True
+    outputs: ClassVar[HowOutputs] = "together"
 
     def __init__(self, *, active_rounds: int = 4, min_batch: int = 1) -> None:
         self.active_rounds = check_int("active_rounds", active_rounds, low=0)
         self.min_batch = check_int("min_batch", min_batch, low=1)
 
-    def standing(self, problem: Problem) -> FittedStanding:
+    def standing(self, problem: Problem) -> FittedStanding | FittedOutputsStanding:
         """Return the standing at the start of a race."""
-        return problem.fitted_standing()
+        return problem.fitted_standing() if problem.outputs is None else problem.fitted_outputs_standing()
 
     @single_threaded_blas
-    def rounds(self, problem: Problem, standing: FittedStanding) -> Rounds:
+    def rounds(self, problem: Problem, standing: Any) -> Rounds:
         """Spread pairs over sizes, then choose batches of the most informative ones.
 
         The rounds are planned for the remaining budget, so that none of them exceeds it.
         """
+        if problem.outputs is not None:
+            plan = {"active_rounds": self.active_rounds, "min_batch": self.min_batch}
+            yield from play_all_outputs(problem, standing, **plan)
+            return
         regime = Regime.of(problem, active_rounds=self.active_rounds, min_batch=self.min_batch)
         if regime.single_players_only:
             yield from compare_single_players(problem, standing)

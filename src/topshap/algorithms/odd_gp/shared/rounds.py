@@ -85,6 +85,8 @@ class SharedRun:
     refine
         Whether outputs in doubt choose pairs of their own. This makes the sets of the top k more accurate, and the
         Shapley values of other players less.
+    batches, min_batch
+        The number of batches after the first design, and the smallest number of evaluations in one.
 
     Examples
     --------
@@ -109,8 +111,11 @@ class SharedRun:
         *,
         rank_by: RankBy = "value",
         refine: bool = False,
+        batches: int = BATCHES,
+        min_batch: int = 1,
     ) -> None:
         self._n, self._k, self._budget, self._rng, self._rank_by = n, k, budget, rng, rank_by
+        self._batches, self._min_batch = batches, min_batch
         self._refine = refine
         self.pairs = SharedPairs(n, np.asarray(ends, dtype=np.float64))
         """The pairs observed by all outputs."""
@@ -152,12 +157,16 @@ class SharedRun:
 
     def _shared_rounds(self, pairs: int, *, own: int) -> Iterator[Request]:
         """Spread pairs over sizes, then choose batches for the borders of all outputs together."""
-        share, batches = (SHARED_PART, SHARED_BATCHES) if own > 0 else (FIRST_DESIGN[0], BATCHES)
-        first = min(_design_size(self._n, int(share * pairs)), pairs) if pairs <= MAX_PAIRS else pairs
+        share, batches = (
+            (SHARED_PART, min(SHARED_BATCHES, self._batches)) if own > 0 else (FIRST_DESIGN[0], self._batches)
+        )
+        active = batches > 0 and pairs <= MAX_PAIRS
+        first = min(_design_size(self._n, int(share * pairs)), pairs) if active else pairs
         singles_first = pairs + own < SINGLES_FIRST_BELOW * self._n
         design = first_design(self._n, first, self._rng, singles_first=singles_first)
         yield self._shared_request(design, FIRST_FIT)
         left = pairs - len(design)
+        batches = max(1, min(batches, 2 * left // self._min_batch))
         for batch in np.diff(np.arange(batches + 1) * left // batches).tolist():
             if batch > 0:
                 yield self._shared_request(self._chosen(batch), REFIT)

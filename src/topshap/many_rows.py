@@ -1,0 +1,198 @@
+"""Many rows: which of them share their coalitions, and their results in one sequence.
+
+Rows that share are the outputs of one game (`topshap.games.PredictionsGame`): every coalition is evaluated for all of
+them, and one Gaussian process with one factorisation serves all. Players that are known dummies of a row are not
+played: rows with the same dummies share a smaller game, and are enumerated where the budget covers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.result import TopK
+from topshap.core.validation import check_choice, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from topshap.core.typing import Matrix, Players, Values
+
+Share: TypeAlias = Literal["auto"] | bool
+"""Whether rows share their coalitions."""
+
+MIN_SHARED = 8
+"""``share="auto"``: the smallest number of rows, or rows and outputs, that share their coalitions."""
+MAX_PLAYERS = 200
+"""``share="auto"``: the largest number of players, which is that of the shared Gaussian process."""
+SHARING = ("auto", "odd-gp")
+"""The algorithms that rows can share."""
+
+
+def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: int, budget: int) -> bool:
+    """Return whether rows share their coalitions.
+
+    ``"auto"`` shares from `MIN_SHARED` rows and outputs on and up to `MAX_PLAYERS` players, if the budget covers at
+    least one pair of coalitions per player. At fewer rows, one Gaussian process per row takes as long and is more
+    accurate. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since rows end at different
+    times, and so are other algorithms than ``"odd-gp"``.
+
+    Parameters
+    ----------
+    share
+        ``"auto"``, True or False.
+    options
+        The options of `topshap.identify`.
+    n_values
+        The number of rows times the number of outputs.
+    n_players, budget
+        The number of players, and the evaluations per row.
+    """
+    if share is not True and share is not False:
+        check_choice("share", share, ("auto", True, False))
+    for name in ("epsilon", "stop"):
+        if options.get(name) is not None:
+            if share is True:
+                refuse("share", share, must_be=f"'auto' or False with {name!r}, since rows end at different times")
+            return False
+    algorithm = options.get("algorithm", "auto")
+    if (algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)) not in SHARING:
+        if share is True:
+            refuse("share", share, must_be=f"'auto' or False with algorithm={algorithm!r}; use 'odd-gp'")
+        return False
+    if share is not True and options.get("counting", "distinct") != "distinct":
+        return False
+    if isinstance(share, bool):
+        return share
+    return n_values >= MIN_SHARED and n_players <= MAX_PLAYERS and budget >= 2 * n_players + 2
+
+
+class Part(NamedTuple):
+    """Rows with the same known dummies."""
+
+    rows: Players
+    """The positions of the rows."""
+    players: Players
+    """The players that play."""
+
+
+def parts_of(dummies: NDArray[np.bool_], k: int) -> list[Part]:
+    """Divide rows by their known dummies, in the order of the first row of each part.
+
+    Examples
+    --------
+    >>> dummies = np.array([[False, True], [False, False], [False, True]])
+    >>> [(part.rows.tolist(), part.players.tolist()) for part in parts_of(dummies, k=1)]
+    [([0, 2], [0]), ([1], [0, 1])]
+    """
+    _, first, part_of = np.unique(np.packbits(dummies, axis=1), axis=0, return_index=True, return_inverse=True)
+    part_of = part_of.reshape(-1)
+    return [
+        Part(np.flatnonzero(part_of == part_of[row]), players_to_play(dummies[row], k, guaranteed=False))
+        for row in np.sort(first)
+    ]
+
+
+class Explained(NamedTuple):
+    """The results of one part: one `TopK` per row, or per row and output."""
+
+    part: Part
+    results: Sequence[TopK]
+
+
+@dataclass(frozen=True, eq=False)
+class RowResults(Sequence[TopK]):
+    """The results of all rows in order, made when they are accessed; with several outputs, those of row 0 first."""
+
+    explained: list[Explained]
+    n_players: int
+    k: int
+    player_names: tuple[str, ...] | None
+    player_values: NDArray[Any]
+    """The value of each player in each row, shape (rows, players)."""
+    names_of_outputs: Sequence[str]
+    """The name of the output of each row, or of each output."""
+    outputs_per_row: int = 1
+
+    def __len__(self) -> int:
+        return len(self._place) * self.outputs_per_row
+
+    def __getitem__(self, index: Any) -> Any:
+        row, output = divmod(range(len(self))[index], self.outputs_per_row)
+        part, position = self._place[row].tolist()
+        (_, players), results = self.explained[part]
+        top = results[position * self.outputs_per_row + output]
+        whole = with_dummies(top, players, self.n_players, self.k, self.player_names)
+        values = tuple(self.player_values[row].tolist())
+        name = self.names_of_outputs[output if self.outputs_per_row > 1 else row]
+        return replace(whole, player_values=values, output_name=name)
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        """The part and the position in the part of each row."""
+        rows = sum(len(part.rows) for part, _ in self.explained)
+        place = np.empty((rows, 2), dtype=np.intp)
+        for number, (part, _) in enumerate(self.explained):
+            place[part.rows, 0], place[part.rows, 1] = number, np.arange(len(part.rows))
+        return place
+
+    @cached_property
+    def estimates(self) -> Matrix:
+        """The estimates of all results."""
+        return self._gathered("estimates")
+
+    @cached_property
+    def std_errors(self) -> Matrix:
+        """Their standard errors."""
+        return self._gathered("std_errors")
+
+    @cached_property
+    def players(self) -> Players:
+        """The top k of all results."""
+        whole = all(len(part.players) == self.n_players for part, _ in self.explained)
+        return self._gathered("players") if whole else np.array([top.players for top in self])
+
+    @cached_property
+    def empty(self) -> Values:
+        """v(empty coalition) of all results."""
+        return self._gathered("empty")
+
+    @cached_property
+    def grand(self) -> Values:
+        """v(grand coalition) of all results."""
+        return self._gathered("grand")
+
+    @cached_property
+    def evaluations(self) -> NDArray[np.intp]:
+        """The evaluations of all results."""
+        return self._gathered("evaluations")
+
+    def _gathered(self, name: str) -> NDArray[Any]:
+        """Return an attribute of all results as one array, with zeros for dummies."""
+        per_player = name in ("estimates", "std_errors")
+        blocks = [(part, np.asarray(column)) for part, column in self._columns(name)]
+        width = (self.n_players,) if per_player else blocks[0][1].shape[1:]
+        whole = np.zeros((len(self._place), self.outputs_per_row, *width), dtype=blocks[0][1].dtype)
+        for part, block in blocks:
+            own = block.reshape(len(part.rows), self.outputs_per_row, *block.shape[1:])
+            if per_player:
+                whole[np.ix_(part.rows, np.arange(self.outputs_per_row), part.players)] = own
+            else:
+                whole[part.rows] = own
+        return whole.reshape(len(self), *width)
+
+    def _columns(self, name: str) -> Iterator[tuple[Part, Any]]:
+        for part, results in self.explained:
+            column = getattr(results, name, None)
+            if column is None:
+                column = np.array([getattr(top, name) for top in results])
+            elif np.ndim(column) == 0:
+                column = np.full(len(results), column)
+            yield part, column
