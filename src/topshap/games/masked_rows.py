@@ -143,16 +143,18 @@ class MaskedRows:
         if self._imputer.weighted:
             some = slice(product.start, product.stop)
             weights = self._imputer.weights(pairs.present[pairs.coalition[some]], pairs.own[some])
-        average: Matrix = each.mean(axis=2) if weights is None else (weights * each).sum(axis=2)
-        return average
+        if weights is not None:
+            return np.asarray((weights * each).sum(axis=2))
+        return each[:, :, 0] if each.shape[2] == 1 else np.asarray(each.mean(axis=2))
 
     def _predictions(self, pairs: Pairs, block: list[Product], first: Positions | None) -> Matrix:
         """Return the predictions for all masked rows of a block, shape (outputs, rows)."""
         distinct = None if first is None else first == np.arange(len(first))
-        if distinct is None or distinct.all():
-            return np.concatenate([self._ask(rows) for rows in self._chunks(pairs, block, None)], axis=1)
-        asked = np.concatenate([self._ask(rows) for rows in self._chunks(pairs, block, distinct)], axis=1)
-        return np.take(asked, (np.cumsum(distinct) - 1)[first], axis=1)
+        if distinct is not None and distinct.all():
+            distinct = None
+        answers = [self._ask(rows) for rows in self._chunks(pairs, block, distinct)]
+        predictions = answers[0] if len(answers) == 1 else np.concatenate(answers, axis=1)
+        return predictions if distinct is None else np.take(predictions, (np.cumsum(distinct) - 1)[first], axis=1)
 
     def _chunks(self, pairs: Pairs, block: list[Product], distinct: NDArray[np.bool_] | None) -> Iterator[NDArray[Any]]:
         """Assemble the distinct masked rows of a block, as many at a time as the model gets in one call."""
