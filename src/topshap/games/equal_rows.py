@@ -26,7 +26,9 @@ Terms: TypeAlias = "tuple[Matrix, Matrix]"
 """The terms of rows to explain, shape (m, rows), and of replacing rows; their sum is a number of a masked row."""
 
 _BITS = 53
-_SORT_UP_TO = 2048
+_LOOP_UP_TO, _SORT_UP_TO = 64, 2048
+"""Up to these numbers of hashes, a loop or a sort is faster than a hash table of arrays."""
+
 _ROUNDS = 6
 _ODD = np.int64(0x1E3779B97F4A7C15)
 """Multiplied with hashes, so that their upper bits depend on all of their bits."""
@@ -54,9 +56,11 @@ class EqualRows:
     """
 
     def __init__(self, codes: NDArray[np.integer], n_own: int, player_of: Players) -> None:
-        players = np.unique(player_of)
-        self._column = np.array([np.argmax(player_of == player) for player in players])
-        self.codes = np.stack([_joint(codes[:, player_of == player]) for player in players], axis=1)
+        players, self._column = np.unique(player_of, return_index=True)
+        if len(players) == len(player_of):
+            self.codes = codes[:, self._column].astype(np.int64)
+        else:
+            self.codes = np.stack([_joint(codes[:, player_of == player]) for player in players], axis=1)
         """An integer for each row and player, the same for equal values."""
         self.n_own = n_own
         self._keys = _mixed_radix_keys(self.codes)
@@ -96,7 +100,7 @@ def first_equal(hashes: Hashes, agree: Callable[[Positions, Positions], NDArray[
     >>> first_equal(np.array([7, 3, 7, 3, 5]))
     array([0, 1, 0, 1, 4])
     """
-    find = _first_equal_by_sorting if len(hashes) <= _SORT_UP_TO else _first_equal_by_table
+    find = _first_equal_of_few if len(hashes) <= _SORT_UP_TO else _first_equal_by_table
     first = find(hashes)
     if agree is not None:
         copies = np.flatnonzero(first != np.arange(len(first)))
@@ -122,7 +126,7 @@ def _first_equal_by_table(hashes: Hashes) -> Positions:
         found = _owners_of_slots(table, (mixed[left] >> max(0, 64 - bits - 5 * turn)) & mask, left)
         first[left] = found
         left = left[hashes[found] != hashes[left]]
-    first[left] = left[_first_equal_by_sorting(hashes[left])]
+    first[left] = left[_first_equal_of_few(hashes[left])]
     return first
 
 
@@ -132,7 +136,10 @@ def _owners_of_slots(table: NDArray[np.int32], slots: Hashes, elements: NDArray[
     return table[slots]
 
 
-def _first_equal_by_sorting(hashes: Hashes) -> Positions:
+def _first_equal_of_few(hashes: Hashes) -> Positions:
+    if len(hashes) <= _LOOP_UP_TO:
+        seen: dict[int, int] = {}
+        return np.array([seen.setdefault(each, i) for i, each in enumerate(hashes.tolist())], dtype=np.intp)
     _, index, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return index[inverse]
 
@@ -147,15 +154,15 @@ def _joint(codes: NDArray[np.integer]) -> NDArray[np.int64]:
 
 def _mixed_radix_keys(codes: NDArray[np.int64]) -> list[Matrix]:
     """Return a number for each row and player in each number of a key; 0 for players that are in other numbers."""
-    keys = [np.zeros(codes.shape)]
+    radices: list[dict[int, int]] = [{}]
     radix = 1
     for player, size in enumerate((codes.max(axis=0) + 1).tolist()):
         if radix * size > 2**_BITS and radix > 1:
-            keys.append(np.zeros(codes.shape))
+            radices.append({})
             radix = 1
-        keys[-1][:, player] = codes[:, player] * radix
+        radices[-1][player] = radix
         radix *= size
-    return keys
+    return [codes * np.array([own.get(player, 0.0) for player in range(codes.shape[1])]) for own in radices]
 
 
 def _random_numbers(codes: NDArray[np.int64]) -> Matrix:

@@ -12,6 +12,7 @@ coalitions and B replacing rows need R m B predictions. Two things keep this che
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +102,7 @@ class MaskedRows:
         wanted
             The rows that each coalition is evaluated for, shape (m, rows), by default all; the others are nan.
         """
+        _reuse_freed_memory()
         averages = np.full((len(present), self.n_own, self.n_outputs), np.nan)
         step = max(1, self._max_masked // max(self.n_own, len(self._replacing)))
         for start in range(0, len(present), step):
@@ -143,16 +145,18 @@ class MaskedRows:
         if self._imputer.weighted:
             some = slice(product.start, product.stop)
             weights = self._imputer.weights(pairs.present[pairs.coalition[some]], pairs.own[some])
-        average: Matrix = each.mean(axis=2) if weights is None else (weights * each).sum(axis=2)
-        return average
+        if weights is not None:
+            return np.asarray((weights * each).sum(axis=2))
+        return each[:, :, 0] if each.shape[2] == 1 else np.asarray(each.mean(axis=2))
 
     def _predictions(self, pairs: Pairs, block: list[Product], first: Positions | None) -> Matrix:
         """Return the predictions for all masked rows of a block, shape (outputs, rows)."""
         distinct = None if first is None else first == np.arange(len(first))
-        if distinct is None or distinct.all():
-            return np.concatenate([self._ask(rows) for rows in self._chunks(pairs, block, None)], axis=1)
-        asked = np.concatenate([self._ask(rows) for rows in self._chunks(pairs, block, distinct)], axis=1)
-        return np.take(asked, (np.cumsum(distinct) - 1)[first], axis=1)
+        if distinct is not None and distinct.all():
+            distinct = None
+        answers = [self._ask(rows) for rows in self._chunks(pairs, block, distinct)]
+        predictions = answers[0] if len(answers) == 1 else np.concatenate(answers, axis=1)
+        return predictions if distinct is None else np.take(predictions, (np.cumsum(distinct) - 1)[first], axis=1)
 
     def _chunks(self, pairs: Pairs, block: list[Product], distinct: NDArray[np.bool_] | None) -> Iterator[NDArray[Any]]:
         """Assemble the distinct masked rows of a block, as many at a time as the model gets in one call."""
@@ -163,7 +167,7 @@ class MaskedRows:
                 rows = self._assemble(pairs, some, replacing)
                 stop = start + len(rows)
                 if distinct is not None:
-                    rows = rows[distinct[start:stop]]
+                    rows = np.compress(distinct[start:stop], rows, axis=0)
                 start = stop
                 if waiting and n_waiting + len(rows) > self._max_rows:
                     yield _stacked(waiting)
@@ -194,6 +198,16 @@ class MaskedRows:
                 f"The model must return {expected}. Got an array of shape {answer.shape} for {len(cells)} rows instead."
             )
         return answer.T
+
+
+@cache
+def _reuse_freed_memory() -> None:
+    """Let the allocator keep freed arrays of a few megabytes for the next ones, once per process.
+
+    The C library of Linux returns freed memory to the system above a threshold, and getting it back takes longer than
+    writing the rows (three times, for 10,000 rows with 30 columns). Freeing a larger array raises the threshold.
+    """
+    np.empty(2**24, dtype=np.uint8)
 
 
 def _stacked(arrays: list[NDArray[Any]]) -> NDArray[Any]:

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
-from topshap.games.tables.cells import codes_of, is_missing, objects, ordinal_codes, typical_of
+from topshap.games.tables.cells import codes_of, is_missing, number_codes, objects, ordinal_codes, typical_of
 
 CELLS = st.one_of(st.none(), st.just(float("nan")), st.sampled_from(["a", "b", "c"]), st.integers(0, 3))
 
@@ -67,3 +68,13 @@ def test_the_least_of_equally_frequent_values_is_typical():
 
 def test_lists_may_be_cells():
     assert objects([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+
+
+@given(
+    hnp.arrays(np.float64, (7, 2), elements=st.sampled_from([0.0, -0.0, 1.0, 2.5, np.nan, np.inf]))
+    | hnp.arrays(np.int8, (7, 2), elements=st.integers(-2, 2))
+    | hnp.arrays(np.bool_, (1, 2))
+)
+def test_codes_of_many_columns_are_those_of_each_column(numbers):
+    expected = np.stack([codes_of(column) for column in numbers.T], axis=1)
+    np.testing.assert_array_equal(number_codes(numbers), expected)

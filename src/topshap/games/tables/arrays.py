@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.core.validation import refuse
 from topshap.games.tables.base import Table
-from topshap.games.tables.cells import codes_of, objects, typical_of
+from topshap.games.tables.cells import codes_of, number_codes, objects, typical_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -70,6 +70,9 @@ class ArrayTable(Table):
 
     def column_codes(self, j: int) -> NDArray[np.int32]:
         return codes_of(self.column(j) if self.data.dtype.hasobject else self.data[:, j])
+
+    def codes(self) -> NDArray[np.int32]:
+        return number_codes(self.data) if self.data.dtype.kind in "biuf" else super().codes()
 
     def typical(self, categorical: set[int]) -> Self:
         whole = self.data.dtype.kind in "iu"
