@@ -153,7 +153,7 @@ def choose_for_outputs(
     if guarantee == "exact":
         return Enumeration()
     if guarantee is None and budget is not None and n_players <= ODD_GP_PLAYERS:
-        return KernelSHAP()
+        return KernelSHAP()  # the place for an algorithm that treats all outputs together
     return CMCS()
 
 
