@@ -214,6 +214,12 @@ def test_guarantees_that_cannot_be_given_are_refused_by_name(guarantee):
         topshap.identify(several(6, 2), k=2, epsilon=0.1, guarantee=guarantee)
 
 
+def test_the_published_rule_is_warned_about_once():
+    with pytest.warns(topshap.PublishedRuleWarning) as warned:
+        topshap.identify(several(8, 2), k=2, epsilon=0.5, algorithm="cmcs", random_state=0)
+    assert len(warned) == 1
+
+
 def test_criteria_see_the_standing_of_all_outputs():
     seen = []
 

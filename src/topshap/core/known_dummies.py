@@ -11,6 +11,7 @@ from topshap.core.history import History
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
+    from topshap.core.player_values import PlayerValue
     from topshap.core.result import TopK
     from topshap.core.typing import Matrix, Players, Values
 
@@ -48,7 +49,14 @@ def players_to_play(dummies: np.ndarray[tuple[int], np.dtype[np.bool_]], k: int,
     return np.flatnonzero(plays)
 
 
-def with_dummies(top: TopK, players: Players, n: int, k: int, names: tuple[str, ...] | None = None) -> TopK:
+def with_dummies(
+    top: TopK,
+    players: Players,
+    n: int,
+    k: int,
+    names: tuple[str, ...] | None = None,
+    values: tuple[PlayerValue, ...] | None = None,
+) -> TopK:
     """Return the result of a smaller game as one of the whole game, in which the other players are worth nothing.
 
     Parameters
@@ -59,8 +67,8 @@ def with_dummies(top: TopK, players: Players, n: int, k: int, names: tuple[str, 
         The players of the smaller game, see `players_to_play`.
     n, k
         The number of players of the whole game, and the number of players to find.
-    names
-        The names of all players.
+    names, values
+        The names of all players, and their values in the explained input.
 
     Examples
     --------
@@ -86,6 +94,7 @@ def with_dummies(top: TopK, players: Players, n: int, k: int, names: tuple[str, 
         std_errors=_spread(top.std_errors, players, n),
         covariance=None if top.covariance is None else _spread(_spread(top.covariance, players, n).T, players, n).T,
         player_names=names,
+        player_values=values,
         history=None
         if history is None
         else History(

@@ -44,7 +44,8 @@ class RaceOptions(TypedDict, total=False):
     any number of samples, given the `value_range`; without one, all coalitions that matter are evaluated.
     ``"published"``: the rule that ``"cmcs"``, ``"greedy-cmcs"``, ``"cmcs@k"`` and ``"samplingshap@k"`` were published
     with; it is not a guarantee at level `delta`. By default ``"asymptotic"``; with one of these four algorithms, or
-    with ``"auto"`` beyond 2000 players, ``"published"`` and a `PublishedRuleWarning`."""
+    with ``"auto"`` beyond 2000 players, ``"published"`` and a `PublishedRuleWarning`. In a game with several outputs
+    it is about each output by itself, and the default of ``"auto"`` is ``"credible"``."""
     value_range: tuple[float, float] | None
     """The lowest and the highest value that a coalition may have. A value outside is an error."""
     stop: Criterion | Callable[[Race], bool] | None

@@ -38,8 +38,8 @@ class OutputScales:
     Examples
     --------
     >>> scales = OutputScales(2, negates=False)
-    >>> scales.fit(np.array([[0.0, 1.0], [3e-320, 2.0]])), scales.apply(np.array([[3e-320, 2.0]]))
-    (True, array([[0.75, 2.  ]]))
+    >>> scales.fit(np.array([[0.0, 1.0], [3e-320, 2.0]])), scales.apply(np.array([[2.0**-1063, 2.0]]))
+    (True, array([[0.25, 2.  ]]))
     """
 
     def __init__(self, n_outputs: int, *, negates: bool) -> None:

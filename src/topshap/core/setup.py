@@ -20,7 +20,7 @@ from topshap.core.validation import check_int, check_names, check_rng
 from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from topshap.core.algorithm import Algorithm
     from topshap.core.ledger import Counting
@@ -94,8 +94,11 @@ class Setup:
         """Return the setup for a game that turns out to have this many outputs; refuse what is not possible with it."""
         if self.n_outputs is not None:  # known from the start
             return self
-        limits, algorithm = _resolve(self.n, self.options, n_outputs, deterministic=self.deterministic)
-        return replace(self, limits=limits, algorithm=algorithm, n_outputs=n_outputs)
+        if self.options.algorithm == "auto":
+            limits, algorithm = _resolve(self.n, self.options, n_outputs, deterministic=self.deterministic)
+            return replace(self, limits=limits, algorithm=algorithm, n_outputs=n_outputs)
+        _pick(self.limits, self.n, self.options, n_outputs, deterministic=self.deterministic)
+        return replace(self, n_outputs=n_outputs)
 
     def ledger(self) -> Ledger:
         """Return an empty ledger."""
@@ -170,8 +173,14 @@ def _resolve(
 ) -> tuple[Limits, Algorithm[Any]]:
     """Return the limits of a race and its algorithm."""
     limits = resolve_limits(n, checked, deterministic=deterministic)
-    algorithm: Algorithm[Any] = bound("pick_algorithm")(
-        limits, n, checked, deterministic=deterministic, n_outputs=n_outputs
-    )
+    algorithm = _pick(limits, n, checked, n_outputs, deterministic=deterministic)
     several = n_outputs is not None and checked.algorithm == "auto"
     return limits.settled(algorithm, default="credible" if several else None), algorithm
+
+
+def _pick(
+    limits: Limits, n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
+) -> Algorithm[Any]:
+    """Return the algorithm of a race; refuse one that cannot run it."""
+    pick: Callable[..., Algorithm[Any]] = bound("pick_algorithm")
+    return pick(limits, n, checked, deterministic=deterministic, n_outputs=n_outputs)

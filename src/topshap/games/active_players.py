@@ -65,6 +65,21 @@ class ActivePlayers:
         return self._of_players(getattr(self.game, "player_values", None))
 
     @property
+    def n_outputs(self) -> int | None:
+        """The number of outputs of the game, None if it does not say."""
+        return getattr(self.game, "n_outputs", None)
+
+    @property
+    def output_names(self) -> tuple[str, ...] | None:
+        """The names of its outputs."""
+        return getattr(self.game, "output_names", None)
+
+    @property
+    def output_name(self) -> str | None:
+        """The description of its only output."""
+        return getattr(self.game, "output_name", None)
+
+    @property
     def deterministic(self) -> bool:
         """Whether a coalition has the same value every time."""
         return bool(getattr(self.game, "deterministic", True))

@@ -92,11 +92,17 @@ def outputs_notebook_html(tops: TopKs) -> str:
 def outputs_table(tops: TopKs) -> str:
     """Return a table with one row per output: v(empty), v(grand) and the top k with its confidence."""
     rows = "".join(
-        f'<tr><th scope="row"><bdi>{escape(label)}</bdi></th><td>{top.empty:.6g}</td><td>{top.grand:.6g}</td>'
-        f"<td><bdi>{escape(line_of(top))}</bdi></td></tr>"
+        f'<tr><th scope="row" class="name"><bdi>{escape(label)}</bdi></th><td>{top.empty:.6g}</td>'
+        f'<td>{top.grand:.6g}</td><td class="name"><bdi>{escape(line_of(top))}</bdi></td></tr>'
         for label, top in zip(_labels(tops), tops, strict=True)
     )
-    head = "".join(f'<th scope="col">{text}</th>' for text in ("Output", "No players", "All players", f"Top {tops.k}"))
+    headings = (
+        ("Output", " class='name'"),
+        ("No players", ""),
+        ("All players", ""),
+        (f"Top {tops.k}", " class='name'"),
+    )
+    head = "".join(f'<th scope="col"{kind}>{text}</th>' for text, kind in headings)
     return f'<table class="players"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
