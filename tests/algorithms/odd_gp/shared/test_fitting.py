@@ -37,12 +37,24 @@ def test_the_gradient_is_that_of_the_objective(even, own, outputs):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_one_output_with_weight_one_has_the_fit_of_a_single_game(seed):
+def test_one_output_with_weight_one_has_the_objective_of_a_single_game(seed):
     x, g, e = pairs(outputs=1, seed=seed)
-    shared_kernel, shared = fit_outputs(observe_outputs(x, g, e), np.arange(40), own=True, iterations=25, weight=1.0)
-    kernel, parameters = fit(observe(x, g[:, 0], e[:, 0]), np.arange(40), own=True, iterations=25)
-    assert shared == pytest.approx(parameters, abs=1e-9)
-    assert shared_kernel.relevance == pytest.approx(kernel.relevance, abs=1e-9)
+    shared = SharedObjective(observe_outputs(x, g, e), np.arange(40), own=True, weight=1.0)
+    single = Objective(observe(x, g[:, 0], e[:, 0]), np.arange(40), own=True)
+    assert shared.bounds == single.bounds
+    for point in single.prior_mean + 0.3 * np.random.default_rng(seed).normal(size=(5, len(single.prior_mean))):
+        value, gradient = single(point)
+        assert shared(point)[0] == pytest.approx(value, rel=1e-9)
+        assert shared(point)[1] == pytest.approx(gradient, rel=1e-9, abs=1e-9)
+
+
+def test_one_output_with_weight_one_has_the_fit_of_a_single_game():
+    x, g, e = pairs(outputs=1)
+    data, rows = observe(x, g[:, 0], e[:, 0]), np.arange(40)
+    _, shared = fit_outputs(observe_outputs(x, g, e), rows, own=True, iterations=200, weight=1.0)
+    _, parameters = fit(data, rows, own=True, iterations=200)
+    objective = Objective(data, rows, own=True)
+    assert objective(shared)[0] == pytest.approx(objective(parameters)[0], abs=0.2)
 
 
 @pytest.mark.parametrize("outputs", [3, 60])

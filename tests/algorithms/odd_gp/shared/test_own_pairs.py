@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from topshap.algorithms.odd_gp.active import most_informative
-from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
+from topshap.algorithms.odd_gp.designs import first_design, pair_keys, unused_pairs
 from topshap.algorithms.odd_gp.posterior import OddPosterior
 from topshap.algorithms.odd_gp.shared.own_pairs import MAX_SHARE, OwnPairs, seen_blocks
 from topshap.algorithms.odd_gp.shared.pairs import SharedPairs
@@ -28,10 +28,7 @@ def process(game):
 
 @pytest.fixture
 def candidates(process):
-    used = {row.tobytes() for row in ()}
-    rows = unused_pairs(9, used, 60, np.random.default_rng(1))
-    known = {(x > 0).tobytes() for x in process.posterior.x} | {(x < 0).tobytes() for x in process.posterior.x}
-    return np.array([row for row in rows if row.tobytes() not in known])
+    return unused_pairs(9, set(pair_keys(process.posterior.x > 0)), 60, np.random.default_rng(1))
 
 
 @pytest.fixture

@@ -121,10 +121,10 @@ def test_orders_look_for_the_same_border_as_for_the_negated_game(table_of_rows, 
 
 
 def test_pairs_of_the_border_help_to_find_the_top(table_of_rows, models):
-    # The share of wrong members of the top 3 over 6 tables, with and without own pairs; 144 rows.
+    # The number of wrong sets among 96 rows of 4 tables; it has a standard error of about 3.
     wrong = {False: 0, True: 0}
-    for seed in range(6):
-        game = table_of_rows(models["forest"], n=12, seed=seed)
+    for seed in range(4):
+        game = table_of_rows(models["forest"], n=10, seed=seed)
         exact = game.shapley_values
         top = np.sort(np.argsort(-exact, axis=1)[:, :3])
         for refine in wrong:

@@ -73,8 +73,7 @@ class KernelClusters:
             for cluster in range(count):
                 members = np.flatnonzero(labels == cluster)
                 if len(members) >= MIN_OUTPUTS:
-                    kernel_parameters = self._fit(cluster, outputs, members, parameters[cluster])
-                    parameters[cluster] = kernel_parameters
+                    parameters[cluster] = self._fit(cluster, outputs, members, parameters[cluster])
             labels = np.argmin([self._misfits(posterior, outputs) for posterior in self._posteriors], axis=0)
         self._labels = np.zeros(len(process.units), dtype=np.intp)
         """The cluster of every output."""
