@@ -11,23 +11,32 @@ import numpy as np
 
 from topshap.core.explanations import Explanations
 from topshap.core.extras import import_extra
+from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.limits import default_budget
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
 from topshap.core.validation import check_int, front_door
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.evaluation.store.per_game import function_name, store_of_game
+from topshap.games.active_players import ActivePlayers
+from topshap.games.outputs import explained_errors
 from topshap.games.predicted_class import PredictedClass, explained_output
 from topshap.games.prediction import PredictionGame, option_names
+from topshap.games.predictions import PredictionsGame
+from topshap.games.row_outputs import RowOutputs
 from topshap.games.tables import as_table
+from topshap.many_rows import RowResults, TogetherRun, shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from topshap.core.result import TopK
+    from topshap.core.typing import Players
     from topshap.games.imputers import ImputerName
     from topshap.games.links import LinkName
     from topshap.games.tables import Table
+    from topshap.many_rows import Share
 
 _log = logging.getLogger("topshap")
 
@@ -126,7 +135,8 @@ class Explainer:
         self._output = explained_output(model_or_predict, output, first)
         self.output_name = self._output.output_name
         # Creating a game now reports at once if model, background and options do not fit together.
-        self._players = self.game(first).player_names or ()
+        game = self.game(first)
+        self._players, self._output_names = game.player_names or (), game.output_names
         _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
     def __repr__(self) -> str:
@@ -157,6 +167,9 @@ class Explainer:
     def explain(self, x: Any, k: int = 5, **options: Unpack[RunOptions]) -> TopK:
         """Find the k features with the highest Shapley values in the prediction for one row: those that raise it most.
 
+        Features that are known to contribute nothing, since all rows that replace them have the same value, are not
+        played: their estimates are 0.
+
         Parameters
         ----------
         x
@@ -171,18 +184,27 @@ class Explainer:
         Returns
         -------
         TopK
-            The features found, all estimates, their uncertainty and their cost.
+            The features found, all estimates, their uncertainty and their cost. With ``output="all"``, a `TopKs` with
+            one result per output.
         """
         refuse_unknown(options, Explainer.explain)
         self._check_k(k)
         chosen: Any = {**self._run_options, **options}
         store = chosen.pop("store", None)
         game = self._game(x, function_name(store))
-        return identify(game, k=k, store=store_of_game(store, game), **chosen)
+        names, values = game.player_names, game.player_values
+        players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None)
+        if len(players) == game.n_players or game.output_names is not None:
+            return identify(game, k=k, store=store_of_game(store, game), **chosen)
+        smaller = ActivePlayers(game, players)
+        top = identify(smaller, k=min(k, len(players)), store=store_of_game(store, smaller), **chosen)
+        return with_dummies(top, players, game.n_players, k, names=names, values=values)
 
     @front_door
     @lists_options(_RUN_OPTIONS)
-    def explain_many(self, X: Any, k: int = 5, **options: Unpack[RunOptions]) -> Explanations:
+    def explain_many(
+        self, X: Any, k: int = 5, *, share: Share = "auto", **options: Unpack[RunOptions]
+    ) -> Explanations:
         """Explain each row of a table; see `explain`.
 
         Parameters
@@ -191,26 +213,72 @@ class Explainer:
             The rows, as an array or a data frame.
         k
             The number of features, or groups of features, to find for each row.
+        share
+            Whether rows share their coalitions: every coalition is evaluated for all rows at once, and one Gaussian
+            process serves all rows. ``"auto"``: from 8 rows on, up to 200 features, with a budget of at least two
+            evaluations per feature; not with `epsilon`, `stop` or an algorithm other than ``"odd-gp"``.
         **options
-            Options of `topshap.identify`; two of them refer to rows. ``n_jobs`` is the number of rows that are
-            explained in parallel, as in joblib; the results are the same for any number. ``progress=True`` shows a
-            progress bar over the rows and needs the extra ``topshap[progress]``.
+            Options of `topshap.identify`. ``budget`` is the number of evaluations of each row. ``n_jobs`` is the number
+            of workers; the results are the same for any number. ``progress=True`` shows one progress bar with the time
+            left and needs the extra ``topshap[progress]``. Rows that share coalitions share a file of the ``store``.
 
         Returns
         -------
         Explanations
-            One `TopK` per row, in order.
+            One `TopK` per row, in order; with ``output="all"``, one per row and output.
         """
         refuse_unknown(options, Explainer.explain_many)
         self._check_k(k)
-        n_jobs, progress = options.pop("n_jobs", None), options.pop("progress", False)
         table = as_table("X", X)
+        n_rows, n_players = table.n_rows, len(self._players)
+        chosen: dict[str, Any] = {**self._run_options, **options}
+        budget = chosen.get("budget") or default_budget(n_players)
+        if shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget) and n_rows > 0:
+            return self._explain_together(table, k, chosen)
+        return self._explain_one_by_one(table, k, options)
+
+    def _explain_one_by_one(self, table: Table, k: int, options: RunOptions) -> Explanations:
+        n_jobs, progress = options.pop("n_jobs", None), options.pop("progress", False)
         rows = [table.rows(np.array([i])).data for i in range(table.n_rows)]
         results: Iterable[TopK] = in_order(partial(self.explain, k=k, **options), rows, n_jobs)
         if progress:
             tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
             results = tqdm(results, total=len(rows), unit="row")
-        return Explanations(list(results))
+        return Explanations(list(results), output_names=self._output_names)
+
+    def _explain_together(self, table: Table, k: int, options: dict[str, Any]) -> Explanations:
+        output, rows = self._output, self._background
+        named = function_name(options.get("store"))
+        own = rows.all_like(table.data)
+        positions = None
+        if isinstance(output, PredictedClass):
+            with explained_errors():
+                positions = output.positions(own.data)
+
+        def game_of(index: Players) -> PredictionsGame | RowOutputs:
+            prediction = output.all_classes if isinstance(output, PredictedClass) else output
+            part = own.rows(index).data
+            game = PredictionsGame(prediction, part, rows.data, fingerprint=named, **self._game_options)
+            return game if positions is None else RowOutputs(game, positions[index])
+
+        run = TogetherRun(game_of, table.n_rows, k, options)
+        results = RowResults(
+            run.explain(),
+            n_players=len(self._players),
+            k=k,
+            player_names=run.game.player_names,
+            player_values=run.game.player_table,
+            names_of_outputs=self._output_names or self._names_of_rows(positions, table.n_rows),
+            outputs_per_row=len(self._output_names or ("",)),
+        )
+        return Explanations(results, data=results.player_values, output_names=self._output_names)
+
+    def _names_of_rows(self, positions: Players | None, n_rows: int) -> list[str]:
+        """Return the name of the output that is explained for each row."""
+        if positions is None or not isinstance(self._output, PredictedClass):
+            return [self.output_name] * n_rows
+        names = {position: self._output.at(position).output_name for position in np.unique(positions).tolist()}
+        return [names[position] for position in positions.tolist()]
 
     def _check_k(self, k: Any) -> None:
         check_int("k", k, low=1, high=len(self._players))

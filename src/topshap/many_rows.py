@@ -9,20 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.result import TopK
 from topshap.core.validation import check_choice, refuse
+from topshap.entrypoints import identify
+from topshap.evaluation.store.per_game import store_of_game
+from topshap.games.active_players import ActivePlayers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from topshap.core.race import Race
     from topshap.core.typing import Matrix, Players, Values
 
 Share: TypeAlias = Literal["auto"] | bool
@@ -98,6 +103,56 @@ def parts_of(dummies: NDArray[np.bool_], k: int) -> list[Part]:
         Part(np.flatnonzero(part_of == part_of[row]), players_to_play(dummies[row], k, guaranteed=False))
         for row in np.sort(first)
     ]
+
+
+class TogetherRun:
+    """A run in which rows share their coalitions, part by part.
+
+    Parameters
+    ----------
+    game_of
+        A function from positions of rows to their game.
+    n_rows
+        The number of rows.
+    k
+        The number of players to find for each row.
+    options
+        The options of `topshap.identify`.
+    """
+
+    def __init__(self, game_of: Callable[[Players], Any], n_rows: int, k: int, options: Mapping[str, Any]) -> None:
+        self._game_of, self._k, self._options = game_of, k, dict(options)
+        self._store, self._progress = self._options.pop("store", None), self._options.pop("progress", False)
+        self._callback = self._options.pop("callback", None)
+        self.game = game_of(np.arange(n_rows))
+        """The game of all rows."""
+        self._parts = parts_of(self.game.dummies, k)
+        if len(self._parts) > 1:  # the other parts have no result
+            self._options.setdefault("on_interrupt", "raise")
+        self._done, self._n_rows = 0, n_rows
+
+    def explain(self) -> list[Explained]:
+        """Return the results of all parts."""
+        if not self._progress:
+            return [self._of_part(part, self._callback) for part in self._parts]
+        tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
+        with tqdm(total=self._n_rows, unit="row") as bar:
+            return [self._of_part(part, partial(self._look, bar, len(part.rows))) for part in self._parts]
+
+    def _of_part(self, part: Part, callback: Callable[[Race], object] | None) -> Explained:
+        game = self.game if len(self._parts) == 1 else self._game_of(part.rows)
+        if len(part.players) < game.n_players:
+            game = ActivePlayers(game, part.players)
+        k = min(self._k, len(part.players))
+        store = store_of_game(self._store, game)
+        results: Any = identify(game, k=k, store=store, callback=callback, **self._options)
+        self._done += len(part.rows)
+        return Explained(part, results)
+
+    def _look(self, bar: Any, rows: int, race: Race) -> object:
+        """Update the progress bar, and call the callback of the user."""
+        bar.update(self._done + int(rows * race.completion) - bar.n)
+        return None if self._callback is None else self._callback(race)
 
 
 class Explained(NamedTuple):

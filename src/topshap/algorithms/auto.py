@@ -4,7 +4,9 @@ For a fixed budget
 ------------------
 1. If the budget covers all 2^n coalitions, they are enumerated, and the result is exact.
 2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
-   players alone or the grand coalition without each of them; from there on it is the Gaussian process.
+   players alone or the grand coalition without each of them; from there on it is the Gaussian process. Beyond 12,000
+   evaluations, which only cheap games allow, the process is conditioned on a part of the pairs and corrected by least
+   squares on the others, so that its time grows in proportion to the budget.
 3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget.
 4. Without a budget, if another criterion ends the race, `greedy-cmcs`, which does not depend on the budget; `cmcs`
    beyond `PAIRWISE_PLAYERS` players, since it does not track pairs, and if players are ranked by magnitude, since it
@@ -41,6 +43,23 @@ error of `kernelshap`.
 error is 0.2 times that of least squares with leverage scores, as a geometric mean over kinds of games, and 0.8 to 0.9
 times on the least smooth kinds. With 1000 players and 10,000 evaluations a run takes about half a minute and 0.9 GB;
 both grow with the square of the evaluations.
+
+Large budgets on cheap games (2): root mean square errors in 1e-4 of the range of the Shapley values, with CPU seconds
+in parentheses, the game included. Two games each, sums or sigmoids of sparse polynomials and sigmoids of group counts.
+Here `odd-gp` is conditioned on 2000 pairs.
+
+=====================  ================  ================  ==================  ====================
+evaluations            odd-gp, 20,000    odd-gp, 100,000   kernelshap, 100,000  kernelshap, 200,000
+=====================  ================  ================  ==================  ====================
+polynomial, n = 30      0.5 (0.27)        0.4 (0.77)       10.5 (0.19)          8.0 (0.47)
+sigmoid, n = 20         9.0 (0.24)        2.5 (0.79)       13.7 (0.18)          6.6 (0.41)
+sigmoid, n = 30         9.4 (0.28)        4.4 (0.71)       18.9 (0.19)         12.5 (0.47)
+groups, n = 60         61.7 (0.33)       26.0 (0.97)      155.5 (0.26)
+=====================  ================  ================  ==================  ====================
+
+`stratified-svarm` with 50,000 evaluations has errors of 47 to 56 on the first three (0.16 to 0.21 s). Least squares with
+all interactions of order 3 on the odd part has 31 with 12,000 and 13 with 50,000 evaluations on the sigmoid of 20
+players (0.23 and 0.72 s); its time grows with the sixth power of n.
 
 ``topshap-bench fixed-confidence`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
 delta = 0.01, `odd-gp@k` takes 16.1 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.

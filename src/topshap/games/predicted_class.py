@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.games.outputs import Prediction, TorchPredict, as_array, explained_errors, prediction_of
+from topshap.games.outputs import ALL_OUTPUTS, Prediction, TorchPredict, as_array, explained_errors, prediction_of
 
 if TYPE_CHECKING:
     from topshap.core.typing import Players
@@ -59,6 +59,11 @@ class PredictedClass:
             return scores.argmax(axis=1)
         # A single column belongs to the second of two classes.
         return (scores.reshape(len(scores)) > 0.0).astype(np.intp)
+
+    @property
+    def all_classes(self) -> Prediction:
+        """The prediction of all classes."""
+        return prediction_of(self._model, ALL_OUTPUTS)
 
     def at(self, position: int) -> Prediction:
         """Return the prediction of the class at a position."""

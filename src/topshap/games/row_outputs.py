@@ -11,7 +11,7 @@ from topshap.core.fingerprints import fingerprint_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.core.typing import Coalitions, Matrix, Players, Values
+    from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.games.predictions import PredictionsGame
 
 
@@ -23,9 +23,8 @@ class RowOutputs:
     game
         The game of all outputs of the rows.
     positions
-        The position of each row's output.
-    signs
-        1, or -1 for rows whose output is the negative of the model's.
+        The position of each row's output. If the model has a single output, as the decision function of two classes
+        has, the output at position 0 is its negative.
 
     Examples
     --------
@@ -33,16 +32,18 @@ class RowOutputs:
     >>> def predict(X):
     ...     return np.stack([X[:, 0], 10.0 * X[:, 0]], axis=1)
     >>> both = PredictionsGame(predict, [[1.0, 5.0], [2.0, 5.0]], [[0.0, 0.0]], output="all")
-    >>> RowOutputs(both, np.array([0, 1]), np.ones(2))(np.array([[True, True]]))
+    >>> RowOutputs(both, np.array([0, 1]))(np.array([[True, True]]))
     array([[ 1., 20.]])
     """
 
     deterministic = True
     """Whether a coalition has the same value every time."""
 
-    def __init__(self, game: PredictionsGame, positions: Players, signs: Values) -> None:
-        self._game, self._positions, self._signs = game, positions, signs
-        self._columns = np.arange(game.n_rows) * game.outputs_per_row + positions
+    def __init__(self, game: PredictionsGame, positions: Players) -> None:
+        self._game, self._positions = game, positions
+        single = game.outputs_per_row == 1
+        self._signs = np.where(positions == 0, -1.0, 1.0) if single else np.ones(game.n_rows)
+        self._columns = np.arange(game.n_rows) * game.outputs_per_row + (0 if single else positions)
         self.n_players, self.player_names = game.n_players, game.player_names
         self.n_rows = self.n_outputs = game.n_rows
 
@@ -50,6 +51,11 @@ class RowOutputs:
     def output_names(self) -> tuple[str, ...]:
         """One name per row."""
         return tuple(f"row {i}" for i in range(self.n_rows))
+
+    @property
+    def player_table(self) -> NDArray[Any]:
+        """The value of each player in each row, shape (rows, n)."""
+        return self._game.player_table
 
     @property
     def dummies(self) -> NDArray[np.bool_]:
@@ -62,12 +68,9 @@ class RowOutputs:
         whole = self._game.fingerprint
         if whole is None:
             return None
-        return fingerprint_of(type(self).__name__, game=whole, positions=self._positions, signs=self._signs)
+        return fingerprint_of(type(self).__name__, game=whole, positions=self._positions)
 
     def __call__(self, coalitions: Coalitions, /) -> Matrix:
         """Return one number per coalition and row."""
-        return self._of_rows(self._game(coalitions))
-
-    def _of_rows(self, values: Any) -> Matrix:
-        own: Matrix = values[:, self._columns] * self._signs
+        own: Matrix = self._game(coalitions)[:, self._columns] * self._signs
         return own

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topshap.algorithms.odd_gp.regime import MAX_PAIRS, Regime
+from topshap.algorithms.odd_gp.regime import LEAST_LEARNED, MAX_PAIRS, Regime
 
 
 def regime(n, remaining, *, noise=False, active_rounds=4, min_batch=1):
@@ -53,3 +53,8 @@ def test_without_active_rounds_or_with_too_many_pairs_the_first_design_has_the_w
     assert regime(14, 500, active_rounds=0).first_design == 250
     assert regime(30, 2 * MAX_PAIRS + 2).first_design == MAX_PAIRS + 1
     assert regime(30, 2 * MAX_PAIRS).first_design < MAX_PAIRS
+
+
+def test_beyond_the_largest_number_of_pairs_the_process_learns_from_fewer():
+    learned = [regime(30, 2 * pairs).learned for pairs in (100, MAX_PAIRS, MAX_PAIRS + 1, 9000, 20_000, 10**6)]
+    assert learned == [MAX_PAIRS, MAX_PAIRS, 5999, 4000, LEAST_LEARNED, LEAST_LEARNED]

@@ -4,7 +4,7 @@ Written in signs, a coalition is a vector x in {-1, +1}^n, and its complement is
 the odd part of the game; the even part e(x) = (v(x) + v(-x)) / 2 cancels. odd-gp repeats the following steps:
 
 1. Observe complement pairs x | -x (`pairs`, `designs`): g(x) = (v(x) - v(-x)) / 2.
-2. Fit a Gaussian process to g (`odd_kernel`, `fitting`), with a relevance a_i for every player:
+2. Fit a Gaussian process to g (`odd_kernel`, `fitting`, `minimise`), with a relevance a_i for every player:
    Cov(g(x), g(y)) = linear x.y + smooth sinh(sum_i a_i x_i y_i) / sinh(sum_i a_i) + residual(|x|) [x = y].
 3. Compute the posterior of the Shapley values in closed form (`posterior`, `integrals`). With K = Cov(g) of the
    observed pairs and A = Cov(phi, g): mean A K^-1 g, covariance prior - A K^-1 A'.

@@ -1,4 +1,4 @@
-"""The fit of the hyper-parameters to observed pairs: maximum a posteriori by BFGS.
+"""The fit of the hyper-parameters to observed pairs: maximum a posteriori.
 
 The relevances follow heredity, players with strong main effects interact more:
 
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
+from scipy.optimize import minimize
 
 from topshap.algorithms.odd_gp.even_kernel import EvenKernel
-from topshap.algorithms.odd_gp.minimise import Curvature, minimise
+from topshap.algorithms.odd_gp.minimise import minimise
 from topshap.algorithms.odd_gp.odd_kernel import SAFE_EXPONENT, OddKernel, extremeness
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.minimise import Curvature
     from topshap.core.typing import Matrix, Values
 
 MAX_RELEVANCE = 3.0
@@ -28,7 +30,7 @@ MAX_RELEVANCE = 3.0
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
 TOLERANCE = 0.1
-"""A fit ends when an iteration gains less than this in log posterior: hyper-parameters are not known more precisely."""
+"""A fit by BFGS ends when an iteration gains less than this in log posterior: hyper-parameters are not known more precisely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,18 +220,24 @@ def fit(
 ) -> tuple[OddKernel, Values]:
     """Return the kernel with the most probable parameters, and the parameters, which later fits may start from.
 
-    Later fits that start from the same parameters also save iterations if they get the same `curvature`.
+    With a `curvature`, the fit is by BFGS and continues that of an earlier fit, which takes fewer evaluations of the
+    objective; otherwise by L-BFGS-B. In games of pure interactions the two find different optima: in a voting game of
+    ten players, `odd-gp@k` took 420 evaluations with L-BFGS-B and 520 with BFGS, at a higher posterior density.
     """
     objective = Objective(data, rows, own=own)
     low, high = np.array(objective.bounds).T
     parameters = np.clip(objective.prior_mean if start is None else start, low, high)
-    if iterations > 0:
-        curvature = Curvature() if curvature is None else curvature
+    if iterations > 0 and curvature is not None:
         inverse_hessian = curvature.at_start(objective.prior_deviation, len(rows))
         parameters, curvature.inverse_hessian = minimise(
             objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=TOLERANCE
         )
         curvature.n_pairs = len(rows)
+    elif iterations > 0:
+        found = minimize(
+            objective, parameters, jac=True, method="L-BFGS-B", bounds=objective.bounds, options={"maxiter": iterations}
+        )
+        parameters = found.x
     kernel = OddKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[SMOOTH])),

@@ -10,6 +10,7 @@ import numpy as np
 from topshap.algorithms.odd_gp.active import border_contrasts, most_informative
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
 from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT
 from topshap.algorithms.odd_gp.regime import FIRST_FIT, FITTED_AT_FIRST, FITTED_AT_LAST, LAST_FIT, REFIT, Regime
@@ -38,8 +39,8 @@ class OddGP(Algorithm[Any]):
     The Shapley values depend only on g(S) = (v(S) - v(N - S)) / 2, so coalitions are evaluated together with their
     complements. A Gaussian process on g, with a kernel that contains all odd interactions and learns how much each
     player interacts, gives the posterior of the Shapley values in closed form. A first design spreads pairs over sizes;
-    further batches contain the pairs that reduce the risk of a wrong top k most. In games of up to 16 players,
-    surrogates on logit values are stacked with weights from leave-one-out errors.
+    further batches contain the pairs that reduce the risk of a wrong top k most. Surrogates on logit values are stacked
+    with weights from leave-one-out errors: up to 16 players always, up to 200 if values look like probabilities.
 
     Budgets below 2 n + 2 evaluations are spent on single players, or on the grand coalition without each player. If the
     values of the game vary from call to call, the residual of the smooth part is treated as noise, and pairs may be
@@ -48,8 +49,8 @@ class OddGP(Algorithm[Any]):
     The outputs of a game with several share the evaluated coalitions, one kernel and one factorisation; the batches are
     chosen for the borders of all outputs together (see `topshap.algorithms.odd_gp.shared`).
 
-    Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them; beyond, the remaining pairs
-    correct the process by least squares, at O(n**2).
+    Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them. Beyond, the process is conditioned
+    on a part of the pairs, 2000 from 36,000 evaluations on, and the others correct its estimate by least squares.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class OddGP(Algorithm[Any]):
             yield from compare_single_players(problem, standing)
             return
         pairs = ComplementPairs.at_start(problem)
-        surrogate = OddSurrogate(problem.rng, noise=regime.noise)
+        surrogate = OddSurrogate(problem.rng, noise=regime.noise, max_pairs=regime.learned, curvature=Curvature())
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
 
         def estimate(iterations: int) -> None:

@@ -20,6 +20,13 @@ MAX_PAIRS = 6000
 A limit on time and memory: the cost grows with the third power of the number of pairs.
 """
 
+LEAST_LEARNED = 2000
+"""With more than `MAX_PAIRS` pairs, the smallest number of them that the process is conditioned on.
+
+The number falls from `MAX_PAIRS` in proportion to 1 / pairs, so that predicting the others takes about the same time.
+Such budgets are for cheap games, where the time of the process matters; see `topshap.algorithms.auto`.
+"""
+
 RICH_MODEL_UP_TO = 200
 """The largest number of players for the full model.
 
@@ -79,6 +86,8 @@ class Regime:
     """The number of pairs in the first design: all of them if no batches are chosen."""
     singles_first: bool
     """Whether the first design starts with all pairs of a single player and the others."""
+    learned: int
+    """The largest number of pairs the process is conditioned on; further pairs correct its estimate."""
     refit: int
     """Iterations of the fit after each batch; 0 keeps the hyper-parameters of the first design."""
     overall_weight: float
@@ -106,6 +115,7 @@ class Regime:
             single_players_only=pairs < n and pairs < existing,
             first_design=min(first, pairs) if active else pairs,
             singles_first=pairs < SINGLES_FIRST_BELOW * n,
+            learned=MAX_PAIRS if pairs <= MAX_PAIRS else max(MAX_PAIRS**2 // pairs, LEAST_LEARNED),
             refit=REFIT if rich else 0,
             overall_weight=1.0 if rich else 0.0,
             active_rounds=active_rounds,

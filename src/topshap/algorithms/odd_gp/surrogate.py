@@ -8,13 +8,13 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
-from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import FITTED_PER_PLAYER, FITTED_TO, MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.minimise import Curvature
     from topshap.core.typing import Matrix, Players, Values
 
 
@@ -29,12 +29,21 @@ class OddSurrogate:
         Whether values vary from call to call, so that the residual of a pair is noise.
     max_pairs
         The largest number of pairs the process is conditioned on; further pairs correct its estimate.
+    curvature
+        Continued from fit to fit, which takes fewer steps; None for fits that start anew, see `fit`.
     """
 
-    def __init__(self, rng: np.random.Generator, *, noise: bool = False, max_pairs: int = MAX_PAIRS) -> None:
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        *,
+        noise: bool = False,
+        max_pairs: int = MAX_PAIRS,
+        curvature: Curvature | None = None,
+    ) -> None:
         self._rng, self._noise, self._max_pairs = rng, noise, max_pairs
         self._parameters: Values | None = None
-        self._curvature = Curvature()
+        self._curvature = curvature
         self.scale = 1.0
         """The root mean square of g; the posterior is that of g / scale."""
         self._further: tuple[Matrix, Values]
