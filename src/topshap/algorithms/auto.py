@@ -48,17 +48,17 @@ Large budgets on cheap games (2): root mean square errors in 1e-4 of the range o
 in parentheses, the game included. Two games each, sums or sigmoids of sparse polynomials and sigmoids of group counts.
 Here `odd-gp` is conditioned on 2000 pairs.
 
-=====================  ================  ================  ==================  ====================
-evaluations            odd-gp, 20,000    odd-gp, 100,000   kernelshap, 100,000  kernelshap, 200,000
-=====================  ================  ================  ==================  ====================
-polynomial, n = 30      0.5 (0.27)        0.4 (0.77)       10.5 (0.19)          8.0 (0.47)
-sigmoid, n = 20         9.0 (0.24)        2.5 (0.79)       13.7 (0.18)          6.6 (0.41)
-sigmoid, n = 30         9.4 (0.28)        4.4 (0.71)       18.9 (0.19)         12.5 (0.47)
-groups, n = 60         61.7 (0.33)       26.0 (0.97)      155.5 (0.26)
-=====================  ================  ================  ==================  ====================
+=====================  ================  ================  ====================  ====================
+game                   odd-gp, 20,000    odd-gp, 100,000   kernelshap, 100,000   kernelshap, 200,000
+=====================  ================  ================  ====================  ====================
+polynomial, n = 30     0.5 (0.27)        0.4 (0.77)        10.5 (0.19)           8.0 (0.47)
+sigmoid, n = 20        9.0 (0.24)        2.5 (0.79)        13.7 (0.18)           6.6 (0.41)
+sigmoid, n = 30        9.4 (0.28)        4.4 (0.71)        18.9 (0.19)           12.5 (0.47)
+groups, n = 60         61.7 (0.33)       26.0 (0.97)       155.5 (0.26)
+=====================  ================  ================  ====================  ====================
 
-`stratified-svarm` with 50,000 evaluations has errors of 47 to 56 on the first three (0.16 to 0.21 s). Least squares with
-all interactions of order 3 on the odd part has 31 with 12,000 and 13 with 50,000 evaluations on the sigmoid of 20
+`stratified-svarm` with 50,000 evaluations has errors of 47 to 56 on the first three (0.16 to 0.21 s). Least squares
+with all interactions of order 3 on the odd part has 31 with 12,000 and 13 with 50,000 evaluations on the sigmoid of 20
 players (0.23 and 0.72 s); its time grows with the sixth power of n.
 
 ``topshap-bench fixed-confidence`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and

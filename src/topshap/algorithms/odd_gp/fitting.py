@@ -30,7 +30,7 @@ MAX_RELEVANCE = 3.0
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
 TOLERANCE = 0.1
-"""A fit by BFGS ends when an iteration gains less than this in log posterior: hyper-parameters are not known more precisely."""
+"""A fit by BFGS ends when an iteration gains less than this in log posterior: far less than the pairs tell."""
 
 
 @dataclass(frozen=True, eq=False)
