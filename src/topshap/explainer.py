@@ -202,9 +202,7 @@ class Explainer:
 
     @front_door
     @lists_options(_RUN_OPTIONS)
-    def explain_many(
-        self, X: Any, k: int = 5, *, share: Share = "auto", **options: Unpack[RunOptions]
-    ) -> Explanations:
+    def explain_many(self, X: Any, k: int = 5, *, share: Share = "auto", **options: Unpack[RunOptions]) -> Explanations:
         """Explain each row of a table; see `explain`.
 
         Parameters

@@ -16,6 +16,7 @@ import numpy as np
 
 from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.player_values import plain_value
 from topshap.core.result import TopK
 from topshap.core.validation import check_choice, refuse
 from topshap.entrypoints import identify
@@ -184,8 +185,8 @@ class RowResults(Sequence[TopK]):
         part, position = self._place[row].tolist()
         (_, players), results = self.explained[part]
         top = results[position * self.outputs_per_row + output]
-        whole = with_dummies(top, players, self.n_players, self.k, self.player_names)
-        values = tuple(self.player_values[row].tolist())
+        values = tuple(map(plain_value, self.player_values[row].tolist()))
+        whole = with_dummies(top, players, self.n_players, self.k, names=self.player_names, values=values)
         name = self.names_of_outputs[output if self.outputs_per_row > 1 else row]
         return replace(whole, player_values=values, output_name=name)
 

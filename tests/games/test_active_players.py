@@ -73,7 +73,7 @@ def test_uncertainty_and_history_of_dummies_are_zero():
     )
     smaller = topshap.identify(game, k=2, budget=100, random_state=0)
     players = np.arange(12) + 2
-    top = with_dummies(smaller, players, 15, 2, tuple("abcdefghijklmno"))
+    top = with_dummies(smaller, players, 15, 2, names=tuple("abcdefghijklmno"))
     assert top.covariance.shape == (15, 15)
     np.testing.assert_array_equal(top.covariance[np.ix_(players, players)], smaller.covariance)
     assert np.count_nonzero(top.covariance) == np.count_nonzero(smaller.covariance)

@@ -54,6 +54,7 @@ def with_dummies(
     players: Players,
     n: int,
     k: int,
+    *,
     names: tuple[str, ...] | None = None,
     values: tuple[PlayerValue, ...] | None = None,
 ) -> TopK:
