@@ -93,7 +93,7 @@ def test_a_table_may_be_a_list_of_ints_or_strided():
     assert shapley_from_table(np.arange(16.0)[::2]).tolist() == [2.0, 4.0, 8.0]
 
 
-@pytest.mark.parametrize("values", [[], [1.0], [0.0, 1.0, 2.0], np.zeros((2, 2)), 3.0])
+@pytest.mark.parametrize("values", [[], [1.0], [0.0, 1.0, 2.0], np.zeros((3, 2)), np.zeros((2, 2, 2)), 3.0])
 def test_a_table_of_the_wrong_shape_is_refused(values):
     shape = r"\(" + ", ".join(map(str, np.shape(values)))
     with pytest.raises(ParameterError, match=rf"'values' parameter of shapley_from_table .*2\*\*n.*{shape}"):
