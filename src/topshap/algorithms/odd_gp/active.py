@@ -31,8 +31,8 @@ wrong in 0.44 of the runs, since all chosen pairs had size 2; see the tests. A t
 """
 
 ROW_BY_ROW = 8
-"""Covariances between candidates are computed row by row if there are this many candidates per pair to choose: a row
-costs about eight times its share in the whole matrix."""
+"""Covariances between candidates are computed row by row if there are more than this many candidates per chosen pair,
+since a row alone costs several times its share in the whole matrix."""
 
 
 def border_contrasts(estimates: Values, covariance: Matrix, ranking: Players, k: int, overall_weight: float) -> Matrix:
