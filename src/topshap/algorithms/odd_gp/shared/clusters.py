@@ -7,6 +7,7 @@ fits its kernel, and every output moves to the kernel under which it is most lik
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +70,7 @@ class KernelClusters:
         outputs = np.flatnonzero(process.varying)
         labels = clusters_of_effects(process.posterior.x, process.posterior.observed[:, outputs], count, rng)
         parameters = [process.parameters] * count
+        self._curvatures = [replace(process.curvature) for _ in range(count)]
         for _ in range(SWEEPS):
             for cluster in range(count):
                 members = np.flatnonzero(labels == cluster)
@@ -87,7 +89,12 @@ class KernelClusters:
         even = None if process.even is None else process.even[:, members]
         data = observe_outputs(x, odd[:, outputs[members]], even)
         kernel, parameters = fit_outputs(
-            data, process.fitted_rows, own=even is not None, iterations=ITERATIONS, start=start
+            data,
+            process.fitted_rows,
+            own=even is not None,
+            iterations=ITERATIONS,
+            start=start,
+            curvature=self._curvatures[cluster],
         )
         self._posteriors[cluster] = OddPosterior(kernel, x, odd)
         return parameters

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
-from scipy.optimize import minimize
 
 from topshap.algorithms.odd_gp.fitting import (
     BASE,
@@ -29,12 +28,14 @@ from topshap.algorithms.odd_gp.fitting import (
     RESIDUAL,
     SLOPE,
     SMOOTH,
+    TOLERANCE,
     Observations,
     constant_variance,
     priors,
     relevances,
 )
 from topshap.algorithms.odd_gp.gp import inverse_of
+from topshap.algorithms.odd_gp.minimise import Curvature, minimise
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel, extremeness
 
 if TYPE_CHECKING:
@@ -183,16 +184,23 @@ def fit_outputs(
     own: bool,
     iterations: int,
     start: Values | None = None,
+    curvature: Curvature | None = None,
     weight: float | None = None,
 ) -> tuple[OddKernel, Values]:
-    """Return the kernel with the most probable parameters, and the parameters, which later fits may start from."""
+    """Return the kernel with the most probable parameters, and the parameters, which later fits may start from.
+
+    Later fits that start from the same parameters also save iterations if they get the same `curvature`.
+    """
     objective = SharedObjective(data, rows, own=own, weight=weight)
     low, high = np.array(objective.bounds).T
     parameters = np.clip(objective.prior_mean if start is None else start, low, high)
     if iterations > 0:
-        parameters = minimize(
-            objective, parameters, jac=True, method="L-BFGS-B", bounds=objective.bounds, options={"maxiter": iterations}
-        ).x
+        curvature = Curvature() if curvature is None else curvature
+        inverse_hessian = curvature.at_start(objective.prior_deviation, len(rows))
+        parameters, curvature.inverse_hessian = minimise(
+            objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=TOLERANCE
+        )
+        curvature.n_pairs = len(rows)
     kernel = OddKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[SMOOTH])),

@@ -12,6 +12,7 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.gp import inverse_of
 from topshap.algorithms.odd_gp.integrals import pair_functional
+from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
 from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate, adding_up
@@ -49,6 +50,8 @@ class SharedProcess:
         self._complete = False
         self.parameters: Values | None = None
         """The hyper-parameters of the last fit."""
+        self.curvature = Curvature()
+        """The curvature of the objective of the last fit."""
         self.fitted_rows: Players
         """The pairs that the hyper-parameters were fitted to."""
         self.units: Values
@@ -77,7 +80,12 @@ class SharedProcess:
         data = observe_outputs(x, odd[:, fitted], self.even)
         self.fitted_rows = rows_to_fit(len(x), x.shape[1], self._rng)
         kernel, self.parameters = fit_outputs(
-            data, self.fitted_rows, own=rich, iterations=iterations, start=self.parameters
+            data,
+            self.fitted_rows,
+            own=rich,
+            iterations=iterations,
+            start=self.parameters,
+            curvature=self.curvature,
         )
         self.posterior = OddPosterior(kernel, x, odd)
         self.precision = np.diag(inverse_of(self.posterior.factor)).copy()
