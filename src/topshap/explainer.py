@@ -14,7 +14,7 @@ from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
-from topshap.core.validation import check_int, front_door
+from topshap.core.validation import check_bool, check_int, front_door, refuse
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.evaluation.store.per_game import function_name, store_of_game
@@ -202,7 +202,9 @@ class Explainer:
 
     @front_door
     @lists_options(_RUN_OPTIONS)
-    def explain_many(self, X: Any, k: int = 5, *, share: Share = "auto", **options: Unpack[RunOptions]) -> Explanations:
+    def explain_many(
+        self, X: Any, k: int = 5, *, share: Share = "auto", refine: bool = False, **options: Unpack[RunOptions]
+    ) -> Explanations:
         """Explain each row of a table; see `explain`.
 
         Parameters
@@ -215,6 +217,10 @@ class Explainer:
             Whether rows share their coalitions: every coalition is evaluated for all rows at once, and one Gaussian
             process serves all rows. ``"auto"``: from 8 rows on, up to 200 features, with a budget of at least two
             evaluations per feature; not with `epsilon`, `stop` or an algorithm other than ``"odd-gp"``.
+        refine
+            Whether half of the budget is for coalitions that rows share, and half for rows whose top k is in doubt,
+            which choose coalitions of their own; `budget` is then an average over the rows. The sets are right more
+            often, and the values of other features are less accurate. It needs rows that share coalitions.
         **options
             Options of `topshap.identify`. ``budget`` is the number of evaluations of each row. ``n_jobs`` is the number
             of workers; the results are the same for any number. ``progress=True`` shows one progress bar with the time
@@ -231,8 +237,11 @@ class Explainer:
         n_rows, n_players = table.n_rows, len(self._players)
         chosen: dict[str, Any] = {**self._run_options, **options}
         budget = chosen.get("budget") or default_budget(n_players)
-        if shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget) and n_rows > 0:
-            return self._explain_together(table, k, chosen)
+        together = shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget) and n_rows > 0
+        if together:
+            return self._explain_together(table, k, chosen, refine=check_bool("refine", refine))
+        if check_bool("refine", refine):
+            refuse("refine", refine, must_be="False where rows do not share coalitions; see 'share'")
         return self._explain_one_by_one(table, k, options)
 
     def _explain_one_by_one(self, table: Table, k: int, options: RunOptions) -> Explanations:
@@ -244,7 +253,7 @@ class Explainer:
             results = tqdm(results, total=len(rows), unit="row")
         return Explanations(list(results), output_names=self._output_names)
 
-    def _explain_together(self, table: Table, k: int, options: dict[str, Any]) -> Explanations:
+    def _explain_together(self, table: Table, k: int, options: dict[str, Any], *, refine: bool) -> Explanations:
         output, rows = self._output, self._background
         named = function_name(options.get("store"))
         own = rows.all_like(table.data)
@@ -259,7 +268,7 @@ class Explainer:
             game = PredictionsGame(prediction, part, rows.data, fingerprint=named, **self._game_options)
             return game if positions is None else RowOutputs(game, positions[index])
 
-        run = TogetherRun(game_of, table.n_rows, k, options)
+        run = TogetherRun(game_of, table.n_rows, k, options, refine=refine)
         results = RowResults(
             run.explain(),
             n_players=len(self._players),

@@ -16,12 +16,14 @@ import numpy as np
 
 from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.limits import default_budget
 from topshap.core.player_values import plain_value
 from topshap.core.result import TopK
 from topshap.core.validation import check_choice, refuse
 from topshap.entrypoints import identify
 from topshap.evaluation.store.per_game import store_of_game
 from topshap.games.active_players import ActivePlayers
+from topshap.refined_rows import RefinedRun, check_refine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -119,10 +121,22 @@ class TogetherRun:
         The number of players to find for each row.
     options
         The options of `topshap.identify`.
+    refine
+        Whether rows in doubt get coalitions of their own, see `topshap.refined_rows`.
     """
 
-    def __init__(self, game_of: Callable[[Players], Any], n_rows: int, k: int, options: Mapping[str, Any]) -> None:
-        self._game_of, self._k, self._options = game_of, k, dict(options)
+    def __init__(
+        self,
+        game_of: Callable[[Players], Any],
+        n_rows: int,
+        k: int,
+        options: Mapping[str, Any],
+        *,
+        refine: bool = False,
+    ) -> None:
+        self._game_of, self._k, self._options, self._refine = game_of, k, dict(options), refine
+        if refine:
+            check_refine(options)
         self._store, self._progress = self._options.pop("store", None), self._options.pop("progress", False)
         self._callback = self._options.pop("callback", None)
         self.game = game_of(np.arange(n_rows))
@@ -135,25 +149,33 @@ class TogetherRun:
     def explain(self) -> list[Explained]:
         """Return the results of all parts."""
         if not self._progress:
-            return [self._of_part(part, self._callback) for part in self._parts]
+            return [self._of_part(part, None) for part in self._parts]
         tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
         with tqdm(total=self._n_rows, unit="row") as bar:
-            return [self._of_part(part, partial(self._look, bar, len(part.rows))) for part in self._parts]
+            return [self._of_part(part, partial(self._show, bar, len(part.rows))) for part in self._parts]
 
-    def _of_part(self, part: Part, callback: Callable[[Race], object] | None) -> Explained:
+    def _of_part(self, part: Part, show: Callable[[float], object] | None) -> Explained:
         game = self.game if len(self._parts) == 1 else self._game_of(part.rows)
         if len(part.players) < game.n_players:
             game = ActivePlayers(game, part.players)
         k = min(self._k, len(part.players))
-        store = store_of_game(self._store, game)
-        results: Any = identify(game, k=k, store=store, callback=callback, **self._options)
+        budget = self._options.get("budget") or default_budget(game.n_players)
+        results: Any
+        if self._refine and len(part.rows) > 1 and budget < 2**game.n_players:
+            results = RefinedRun(game, k, self._options | {"store": self._store}, show).explain()
+        else:
+            callback = self._callback if show is None else partial(self._look, show)
+            results = identify(game, k=k, store=store_of_game(self._store, game), callback=callback, **self._options)
         self._done += len(part.rows)
         return Explained(part, results)
 
-    def _look(self, bar: Any, rows: int, race: Race) -> object:
+    def _look(self, show: Callable[[float], object], race: Race) -> object:
         """Update the progress bar, and call the callback of the user."""
-        bar.update(self._done + int(rows * race.completion) - bar.n)
+        show(race.completion)
         return None if self._callback is None else self._callback(race)
+
+    def _show(self, bar: Any, rows: int, completion: float) -> None:
+        bar.update(self._done + int(rows * completion) - bar.n)
 
 
 class Explained(NamedTuple):

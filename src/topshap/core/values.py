@@ -71,7 +71,8 @@ def check_values(
             f"A game must return real numbers. Got {_kind(values, array)} of dtype {array.dtype} instead, "
             f"{short_repr(first)} for {names_of(coalitions[0], player_names)}."
         )
-    numbers = np.add(array, 0.0, dtype=np.float64)  # -0.0 becomes 0.0: a store does not keep the sign of zero
+    # In one layout, so that results do not depend on it; -0.0 becomes 0.0, since a store does not keep its sign.
+    numbers = np.add(array, 0.0, dtype=np.float64, order="C")
     usable = np.abs(numbers) <= LARGEST_VALUE  # False for nan
     if not np.logical_and.reduce(usable, axis=None):
         number, which = _first(numbers, ~usable, coalitions, player_names)

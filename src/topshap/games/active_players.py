@@ -11,6 +11,8 @@ from topshap.core.fingerprints import fingerprint_of
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from topshap.core.typing import Coalitions, Players
 
 
@@ -70,6 +72,11 @@ class ActivePlayers:
         return getattr(self.game, "n_outputs", None)
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows of a game of many rows."""
+        return int(self.game.n_rows)
+
+    @property
     def output_names(self) -> tuple[str, ...] | None:
         """The names of its outputs."""
         return getattr(self.game, "output_names", None)
@@ -92,12 +99,19 @@ class ActivePlayers:
 
     def __call__(self, coalitions: Coalitions, /) -> Any:
         """Return the value of each row of `coalitions`, a bool array of shape (m, number of players that play)."""
-        whole = np.zeros((len(coalitions), self.game.n_players), dtype=np.bool_)
-        whole[:, self.players] = check_coalitions(coalitions, self.n_players)
-        return self.game(whole)
+        return self.game(self._whole(coalitions))
+
+    def evaluate_for(self, coalitions: Coalitions, wanted: NDArray[np.bool_]) -> Any:
+        """Evaluate each coalition for some of the rows only, if the game has many; see `PredictionsGame`."""
+        return self.game.evaluate_for(self._whole(coalitions), wanted)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.game!r}, n_players={self.n_players})"
+
+    def _whole(self, coalitions: Coalitions) -> Coalitions:
+        whole = np.zeros((len(coalitions), self.game.n_players), dtype=np.bool_)
+        whole[:, self.players] = check_coalitions(coalitions, self.n_players)
+        return whole
 
     def _of_players(self, whole: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
         return None if whole is None else tuple(whole[i] for i in self.players)

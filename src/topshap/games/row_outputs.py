@@ -72,5 +72,12 @@ class RowOutputs:
 
     def __call__(self, coalitions: Coalitions, /) -> Matrix:
         """Return one number per coalition and row."""
-        own: Matrix = self._game(coalitions)[:, self._columns] * self._signs
+        return self._own(self._game(coalitions))
+
+    def evaluate_for(self, coalitions: Coalitions, wanted: NDArray[np.bool_]) -> Matrix:
+        """Evaluate each coalition for some of the rows only; see `topshap.games.PredictionsGame.evaluate_for`."""
+        return self._own(self._game.evaluate_for(coalitions, wanted))
+
+    def _own(self, values: Matrix) -> Matrix:
+        own: Matrix = values[:, self._columns] * self._signs
         return own

@@ -54,10 +54,10 @@ def _show(estimate: SharedEstimate, standing: FittedOutputsStanding) -> None:
     """Set the standing to an estimate."""
     if np.isnan(estimate.factors).any():  # nothing is known yet
         return
-    standing.set(estimate.values, _covariances(estimate), std_errors=estimate.std_errors)
+    standing.set(estimate.values, covariances_of(estimate), std_errors=estimate.std_errors)
 
 
-def _covariances(estimate: SharedEstimate) -> Covariances:
+def covariances_of(estimate: SharedEstimate) -> Covariances:
     """Return the covariances of all outputs, separate ones if they differ by more than a factor and fit into memory."""
     outputs, n = estimate.values.shape
     if estimate.reduction is not None and outputs * n * n <= MAX_ENTRIES:

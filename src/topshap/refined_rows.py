@@ -1,0 +1,141 @@
+"""Rows in doubt: half of the budget for coalitions that all rows share, half for coalitions of single rows.
+
+Every coalition that rows share is evaluated for all of them. The coalitions of a row in doubt are evaluated for this
+row only, so they are not coalitions of a race, which asks for all outputs. This loop takes its place.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topshap.algorithms.odd_gp.blas import one_thread
+from topshap.algorithms.odd_gp.fixed_budget import OddGP
+from topshap.algorithms.odd_gp.several_outputs import covariances_of
+from topshap.algorithms.odd_gp.shared.rounds import SharedRun
+from topshap.core.limits import default_budget
+from topshap.core.outputs_standing import FittedOutputsStanding
+from topshap.core.results import TopKs
+from topshap.core.validation import check_rng, refuse
+from topshap.core.values import check_values
+from topshap.evaluation import Oracle
+from topshap.evaluation.store.per_game import store_of_game
+from topshap.games.wanted_rows import WantedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from topshap.core.result import Stopped
+    from topshap.core.typing import Coalitions, Matrix, Players
+    from topshap.evaluation.session import Session
+
+NOT_SUPPORTED = ("callback", "check_deterministic", "value_range")
+"""Options of `topshap.identify` that need a race."""
+
+
+def check_refine(options: Mapping[str, Any]) -> None:
+    """Refuse options that refinement does not support."""
+    for name in NOT_SUPPORTED:
+        if options.get(name):
+            refuse("refine", True, must_be=f"False with {name!r}")
+
+
+class RefinedRun:
+    """A run on a game of many rows, in which rows in doubt get coalitions of their own.
+
+    Parameters
+    ----------
+    game
+        A game of many rows with the method ``evaluate_for``.
+    k
+        The number of players to find for each output.
+    options
+        Options of `topshap.identify`: budget, rank_by, random_state, n_jobs, store and on_interrupt.
+    on_progress
+        Called with the completion of the run, from 0 to 1.
+    """
+
+    def __init__(
+        self, game: Any, k: int, options: Mapping[str, Any], on_progress: Callable[[float], object] | None = None
+    ) -> None:
+        self._game, self._k, self._options, self._on_progress = game, k, options, on_progress
+        self._budget = int(options.get("budget") or default_budget(game.n_players))
+        self._rank_by = options.get("rank_by", "value")
+        self._seed = options.get("random_state")
+        self._rng = check_rng(self._seed)
+        self._spent = 0.0
+
+    def explain(self) -> TopKs:
+        """Evaluate coalitions until the budget is spent, and return the results of all outputs."""
+        game = self._game
+        tie_order = self._rng.permutation(game.n_players)
+        stopped: Stopped = "budget"
+        with ExitStack() as stack:
+            shared = stack.enter_context(self._oracle(game).run(game.n_players, game.player_names))
+            wanted = WantedRows(game)
+            own = stack.enter_context(self._oracle(wanted).run(wanted.n_players))
+            ends = self._values(shared, np.array([[False] * game.n_players, [True] * game.n_players]))
+            self._spent = 2.0
+            run = SharedRun(
+                game.n_players, self._k, self._budget - 2, ends, self._rng, rank_by=self._rank_by, refine=True
+            )
+            try:
+                self._play(run, shared, own)
+            except KeyboardInterrupt:
+                if self._options.get("on_interrupt", "return") == "raise":
+                    raise
+                stopped = "interrupted"
+        return self._result(run, ends, tie_order, stopped)
+
+    def _play(self, run: SharedRun, shared: Session, own: Session) -> None:
+        requests = run.requests()
+        while True:
+            with one_thread():
+                request = next(requests, None)
+            if request is None:
+                return
+            if request.wanted is None:
+                values = self._values(shared, request.coalitions)
+                self._spent += len(values)
+            else:
+                values = self._values(own, np.concatenate([request.coalitions, request.wanted], axis=1))
+                self._spent += float(request.wanted.mean(axis=1).sum())
+            with one_thread():
+                request.add(values)
+            if self._on_progress is not None:
+                self._on_progress(min(1.0, self._spent / self._budget))
+
+    def _oracle(self, game: Any) -> Oracle:
+        store = self._options.get("store")
+        return Oracle(game, n_jobs=self._options.get("n_jobs"), store=store_of_game(store, game))
+
+    def _values(self, session: Session, coalitions: Coalitions) -> Matrix:
+        return check_values(session(coalitions), coalitions, None, self._game.n_outputs)
+
+    def _result(self, run: SharedRun, ends: Matrix, tie_order: Players, stopped: Stopped) -> TopKs:
+        estimate = run.estimate
+        standing = FittedOutputsStanding(tie_order, estimate.values, rank_by=self._rank_by)
+        spent = int(np.ceil(self._spent - 1e-9))
+        return TopKs(
+            players=standing.ranking(resolution=1e-12)[:, : self._k].copy(),
+            estimates=estimate.values,
+            std_errors=estimate.std_errors,
+            covariance=None if np.isnan(estimate.factors).any() else covariances_of(estimate),
+            player_names=self._game.player_names,
+            output_names=self._game.output_names,
+            evaluations=spent,
+            calls=spent,
+            budget=self._budget,
+            epsilon=None,
+            delta=None,
+            stopped=stopped,
+            algorithm=OddGP.name,
+            counting="distinct",
+            empty=ends[0],
+            grand=ends[1],
+            rank_by=self._rank_by,
+            random_state=int(self._seed) if isinstance(self._seed, Integral) else None,
+        )
