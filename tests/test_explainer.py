@@ -141,7 +141,8 @@ def test_a_result_holds_the_values_of_the_row():
     assert top.to_shap().data.tolist() == [39, None, "Wien"]
     shown = explainer.explain_many(frame, k=1).to_shap()
     assert shown.feature_names == ["age", "both", "city"]
-    assert shown.data.tolist() == [[39, None, "Wien"], [50, None, "Graz"]]
+    assert shown.display_data.tolist() == [[39, None, "Wien"], [50, None, "Graz"]]
+    assert shown.data.tolist() == [[39.0, 0.0, 1.0], [50.0, 0.0, 0.0]]  # numbers, for colours
 
 
 def test_a_function_is_explained_without_a_model():
@@ -244,8 +245,8 @@ def test_the_explainer_takes_the_options_of_its_games_and_of_identify():
     takes, game, run = (set(keyword_options(door)) for door in (Explainer, PredictionGame, identify))
     assert takes == (game - {"fingerprint"}) | run | {"max_background"}
     assert ExplainerOptions.__optional_keys__ == takes - {"output", "max_background"}
-    for method in (Explainer.explain, Explainer.explain_many):
-        assert set(keyword_options(method)) == run
+    assert set(keyword_options(Explainer.explain)) == run
+    assert set(keyword_options(Explainer.explain_many)) == run | {"share", "refine"}
 
 
 @pytest.mark.parametrize("output", [[0, 1], (0, 1), np.array([0, 1]), {0, 1}], ids=str)

@@ -14,6 +14,7 @@ from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
+from topshap.core.player_values import check_player_values
 from topshap.core.validation import check_bool, check_int, front_door, refuse
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
@@ -192,7 +193,7 @@ class Explainer:
         chosen: Any = {**self._run_options, **options}
         store = chosen.pop("store", None)
         game = self._game(x, function_name(store))
-        names, values = game.player_names, game.player_values
+        names, values = game.player_names, check_player_values(game.player_values, game.n_players)
         players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None)
         if len(players) == game.n_players or game.output_names is not None:
             return identify(game, k=k, store=store_of_game(store, game), **chosen)
@@ -237,7 +238,7 @@ class Explainer:
         n_rows, n_players = table.n_rows, len(self._players)
         chosen: dict[str, Any] = {**self._run_options, **options}
         budget = chosen.get("budget") or default_budget(n_players)
-        together = shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget) and n_rows > 0
+        together = shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget)
         if together:
             return self._explain_together(table, k, chosen, refine=check_bool("refine", refine))
         if check_bool("refine", refine):

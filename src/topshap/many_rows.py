@@ -19,7 +19,7 @@ from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.player_values import plain_value
 from topshap.core.result import TopK
-from topshap.core.validation import check_choice, refuse
+from topshap.core.validation import refuse
 from topshap.entrypoints import identify
 from topshap.evaluation.store.per_game import store_of_game
 from topshap.games.active_players import ActivePlayers
@@ -63,8 +63,8 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     n_players, budget
         The number of players, and the evaluations per row.
     """
-    if share is not True and share is not False:
-        check_choice("share", share, ("auto", True, False))
+    if not (isinstance(share, bool) or (isinstance(share, str) and share == "auto")):
+        refuse("share", share, must_be="'auto', True or False")
     for name in ("epsilon", "stop"):
         if options.get(name) is not None:
             if share is True:

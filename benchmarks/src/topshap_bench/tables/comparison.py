@@ -15,7 +15,7 @@ import numpy as np
 
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.summary import as_text, circumstances, geometric_mean
-from topshap_bench.tables.explainers import RIVALS, WITH_GROUPS, K, Measured, measure, topshap_with
+from topshap_bench.tables.explainers import RIVALS, WITH_GROUPS, K, Measured, installed, measure, topshap_with
 from topshap_bench.tables.setups import RECIPES, make
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compare(
 
 
 def _of_rivals(setup: SetUp, truth: Rows, rivals: Sequence[str]) -> list[Cell]:
-    chosen = [name for name in rivals if setup.groups is None or name in WITH_GROUPS]
+    chosen = [name for name in installed(rivals) if setup.groups is None or name in WITH_GROUPS]
     return [_cell(setup, truth, name, measure(RIVALS[name], setup, len(truth)), rows=len(truth)) for name in chosen]
 
 
@@ -185,6 +185,9 @@ def report(cells: Sequence[Cell]) -> str:
         for cell in cells
     ]  # fmt: skip
     about = "errors as a fraction of the range, times 1000; CPU, wall and own CPU (without the model) in ms per row"
+    missing = [name for name in RIVALS if name not in installed([name])]
+    if missing:
+        about += f"\nnot installed: {', '.join(missing)}"
     parts = [circumstances(), about, as_text(columns, lines, left=1), _speed_table(speeds(cells)), _sharing(cells)]
     return "\n\n".join(parts)
 

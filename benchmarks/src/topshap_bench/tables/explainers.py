@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import topshap
 from topshap.core.extras import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from topshap_bench.tables.setups import Predict, Rows, SetUp
 
@@ -118,5 +119,19 @@ RIVALS: Mapping[str, Explain] = {
     "shapiq, 500": _shapiq,
 }
 """Other packages by name."""
+PACKAGES = {"Kernel": "shap", "Permutation": "shap", "lightshap": "lightshap", "shapiq": "shapiq"}
+
+
+def installed(names: Sequence[str]) -> list[str]:
+    """Return the rivals whose packages are installed.
+
+    Examples
+    --------
+    >>> "Permutation" in installed(["Permutation", "lightshap"])
+    True
+    """
+    return [name for name in names if find_spec(PACKAGES[name.partition(",")[0]]) is not None]
+
+
 WITH_GROUPS = ("Kernel, default", "Kernel, 500")
 """The ones that support groups of columns."""
