@@ -214,7 +214,7 @@ def test_all_classes_have_results_that_add_up_to_nothing(classifier, share):
     np.testing.assert_allclose(tops.grand, model.predict_proba(X[:10]), atol=1e-12)
     np.testing.assert_allclose(tops.grand.sum(axis=1), 1.0)
     assert tops[2][1].output_name == model.classes_[1]
-    assert tops.to_shap().values.shape == (10, 8, 3)
+    assert tops.to_shap().shape == (10, 8, 3)
 
 
 def test_all_classes_cost_the_predictions_of_one(rows, background):

@@ -123,7 +123,7 @@ def test_a_coalition_is_evaluated_once(algorithm):
 
 @pytest.mark.parametrize("algorithm", FOR_ONE)
 def test_algorithms_for_one_output_refuse_several_by_name(algorithm):
-    message = rf"'algorithm' parameter of identify must be one for a game with several outputs: 'auto', 'odd-gp', 'cmcs'.*{algorithm}"
+    message = rf"must be one for a game with several outputs: 'auto', 'odd-gp', 'cmcs'.*Got '{algorithm}'"
     with pytest.raises(ParameterError, match=message):
         topshap.identify(several(6, 3), k=2, budget=30, algorithm=algorithm)
 

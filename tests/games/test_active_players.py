@@ -56,12 +56,14 @@ def test_a_guaranteed_set_of_the_smaller_game_is_right_in_the_whole_game(weights
 def test_coalitions_that_differ_only_in_dummies_are_evaluated_once():
     asked = []
 
-    def game(coalitions):
-        asked.append(coalitions)
-        return coalitions @ np.array([2.0, 0.0, 1.0, 0.0])
+    class Game:
+        n_players = 4
 
-    game.n_players = 4
-    top = topshap.identify(ActivePlayers(game, [0, 2]), k=1)
+        def __call__(self, coalitions):
+            asked.append(coalitions)
+            return coalitions @ np.array([2.0, 0.0, 1.0, 0.0])
+
+    top = topshap.identify(ActivePlayers(Game(), [0, 2]), k=1)
     assert top.stopped == "exact"
     assert top.evaluations == sum(map(len, asked)) == 4
 

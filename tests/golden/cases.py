@@ -517,11 +517,13 @@ COMMANDS = {
     "select/forest": "select houses.csv --target dear --drop price -k 2 --budget 12",
     "select/linear": "select houses.csv --target price --drop dear -k 3 --model linear --budget 40 --seed 1",
     "select/boosting": "select houses.csv --target price --drop dear --drop noise -k 2 --model boosting --budget 8",
-    "explain/forest": "explain houses.csv --target dear --drop price --row 5 -k 2 --budget 60",
-    "explain/linear": "explain houses.csv --target price --drop dear --row 6 -k 3 --model linear --budget 50 --seed 2",
-    "explain/class": "explain houses.csv --target dear --drop price --row 7 -k 2 --model linear "
+    "explain/forest": "explain houses.csv --target dear --drop price --row 5 -k 2 --budget 60 --imputer mean-mode",
+    "explain/linear": "explain houses.csv --target price --drop dear --row 6 -k 3 --model linear --budget 50 --seed 2 "
+    "--imputer mean-mode",
+    "explain/class": "explain houses.csv --target dear --drop price --row 7 -k 2 --model linear --imputer mean-mode "
     "--output no --budget 60",
     "explain/predict": "explain houses.csv --row 8 --drop price --drop dear -k 2 --predict golden_games:predict_row "
+    "--imputer mean-mode "
     "--rank-by magnitude --budget 50",
 }
 for name, command in COMMANDS.items():

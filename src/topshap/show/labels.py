@@ -71,12 +71,13 @@ def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
     """
     if value is None:
         return ""
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+    number = float(value) if type(value) is not bool and isinstance(value, Real) else math.nan
+    if not math.isfinite(number):
         line = " ".join(printable(str(value)[: 50 * length]).split())
         return shorten(line, length) if line else "''"
-    if value == int(value) and abs(value) < 1e12:
-        return str(int(value))
-    return f"{float(value):.6g}" if 1e4 <= abs(value) < 1e6 else f"{float(value):.4g}"
+    if number.is_integer() and abs(number) < 1e12:
+        return str(int(number))
+    return f"{number:.6g}" if 1e4 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
 def with_value(name: str, value: str) -> str:
