@@ -2,9 +2,10 @@
 
 The error of a row is the root mean square error of its Shapley values divided by their range. It is averaged over the
 judged rows, the first of the table, for everyone. Packages that explain rows one after another are measured on these
-rows only, and their cost per row is taken for tables of any length. topshap explains the whole table. The CPU time for
-equal accuracy is that of topshap's smallest budget whose error is not above the rival's. Set-ups with which constants
-were chosen are reported apart.
+rows, and their cost per row is taken for tables of any length; so is topshap's for tables of one row. Otherwise topshap
+explains the whole table. The CPU time for equal accuracy is that of topshap's smallest budget whose error is not above
+the rival's; larger budgets are not measured once every rival is reached. Set-ups with which constants were chosen are
+reported apart.
 """
 
 from __future__ import annotations
@@ -19,37 +20,38 @@ from topshap_bench.tables.explainers import RIVALS, WITH_GROUPS, K, Measured, in
 from topshap_bench.tables.setups import RECIPES, make
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from topshap_bench.tables.explainers import Explain
     from topshap_bench.tables.setups import Rows, SetUp
 
 JUDGED = 16
 """The number of rows that errors are measured on."""
-BUDGETS = (50, 100, 150, 250, 400, 700, 1000, 2000)
+BUDGETS = (50, 70, 100, 150, 250, 350, 500, 700, 1000, 1400, 2000)
 """topshap's budgets per row; all coalitions are added for up to 12 players."""
 EQUAL_BUDGETS = (100, 250, 500)
 """Budgets at which sharing is compared with explaining row by row."""
 ROWS = (1, 10, 200, 2000)
 MANY = 200
-"""From this number of rows on, ratios are averaged."""
+"""From this number of rows on, ratios are averaged; rows share their coalitions and are refined with this number."""
+OURS, REFINED = "topshap", "topshap, refined"
+_EXACT = 1e-9
 
 
 class Cell(NamedTuple):
     """One explainer on one set-up with some number of rows."""
 
-    setup: str
-    tuned: bool
-    n_players: int
+    setup: SetUp
     rows: int
     explainer: str
     budget: int | None
     """topshap's budget, None for other packages."""
     error: float
-    border_error: float
-    """The mean inclusion-exclusion error of the top k, divided by the range."""
+    border_errors: Rows
+    """The inclusion-exclusion error of the top k of each judged row, divided by its range."""
     cpu: float
-    """CPU milliseconds per row, as the three below."""
+    """CPU milliseconds per row, as the two below."""
     wall: float
     own_cpu: float
     """CPU time without the model's."""
@@ -72,76 +74,68 @@ def compare(
         setup = make(name, folder, rows=max(rows))
         truth = setup.truth(min(judged, len(setup.X)))
         progress(f"{name}: {setup.n_players} players, {len(setup.X)} rows")
-        cells += _of_rivals(setup, truth, rivals)
-        cells += _of_topshap(setup, truth, rows, budgets)
-        cells += _row_by_row(setup, truth)
+        for explain in (*map(RIVALS.get, installed(rivals)), topshap_with(50)):
+            if explain is not None and setup.groups is None:
+                measure(explain, setup, 1)  # not counted: it imports packages and fills caches
+        of_rivals = _of_rivals(setup, truth, rivals)
+        cells += of_rivals
+        for count in dict.fromkeys(min(count, len(setup.X)) for count in rows):
+            cells += _of_topshap(setup, truth, count, budgets, of_rivals)
     return cells
 
 
 def _of_rivals(setup: SetUp, truth: Rows, rivals: Sequence[str]) -> list[Cell]:
     chosen = [name for name in installed(rivals) if setup.groups is None or name in WITH_GROUPS]
-    return [_cell(setup, truth, name, measure(RIVALS[name], setup, len(truth)), rows=len(truth)) for name in chosen]
+    return [_measured(setup, truth, name, RIVALS[name], rows=len(truth)) for name in chosen]
 
 
-def _of_topshap(setup: SetUp, truth: Rows, rows: Sequence[int], budgets: Sequence[int]) -> list[Cell]:
+def _of_topshap(setup: SetUp, truth: Rows, rows: int, budgets: Sequence[int], of_rivals: Sequence[Cell]) -> list[Cell]:
     n = setup.n_players
     useful = [budget for budget in budgets if 2 * n + 2 <= budget < 2**n] + ([2**n] if n <= 12 else [])
-    counts = dict.fromkeys(min(count, len(setup.X)) for count in rows)
-    return [
-        _cell(setup, truth, "topshap", measure(topshap_with(budget), setup, count), rows=count, budget=budget)
-        for count in counts
-        for budget in useful
-    ]
+    goal = min((cell.error for cell in of_rivals), default=0.0)
+    compared = [budget for budget in EQUAL_BUDGETS if budget in useful] if rows in (1, MANY) else []
+    options = {"share": False} if rows == 1 else {}
+    cells: list[Cell] = []
+    for budget in useful:
+        reached = any(cell.error <= max(goal, _EXACT) for cell in cells)
+        if budget in compared or not reached:
+            explain = topshap_with(budget, **options)
+            cells.append(_measured(setup, truth, OURS, explain, rows=rows, budget=budget))
+    if rows == MANY:
+        refined = [(budget, topshap_with(budget, refine=True)) for budget in compared]
+        cells += [_measured(setup, truth, REFINED, explain, rows=rows, budget=budget) for budget, explain in refined]
+    return cells
 
 
-def _row_by_row(setup: SetUp, truth: Rows) -> list[Cell]:
-    """Measure topshap without sharing, on the judged rows."""
-    budgets = [budget for budget in EQUAL_BUDGETS if budget < 2**setup.n_players]
-    named = {"row by row": {"share": False}, "shared": {"share": True}}
-    return [
-        _cell(
-            setup,
-            truth,
-            name,
-            measure(topshap_with(budget, **options), setup, len(truth)),
-            rows=len(truth),
-            budget=budget,
-        )
-        for name, options in named.items()
-        for budget in budgets
-    ]
-
-
-def _cell(setup: SetUp, truth: Rows, name: str, found: Measured, *, rows: int, budget: int | None = None) -> Cell:
+def _measured(setup: SetUp, truth: Rows, name: str, explain: Explain, *, rows: int, budget: int | None = None) -> Cell:
+    """Measure an explainer; tables of one row by all judged rows, one after another."""
+    played = len(truth) if rows == 1 else rows
+    found: Measured = measure(explain, setup, played)
     judged = min(len(truth), len(found.values))
     values, truth = found.values[:judged], truth[:judged]
     ranges = np.maximum(np.ptp(truth, axis=1), 1e-300)
     error = float(np.mean(np.sqrt(np.mean((values - truth) ** 2, axis=1)) / ranges))
-    k = min(K, setup.n_players - 1)
-    top = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    top = np.argsort(-values, axis=1, kind="stable")[:, : min(K, setup.n_players - 1)]
     border = [inclusion_exclusion_error(true, players) for true, players in zip(truth, top, strict=True)]
-    per_row = 1000.0 / rows
+    per_row = 1000.0 / played
     return Cell(
-        setup.name,
-        setup.tuned,
-        setup.n_players,
-        rows,
-        name,
-        budget,
-        error,
-        float(np.mean(np.array(border) / ranges)),
-        per_row * found.cpu,
-        per_row * found.wall,
-        per_row * (found.cpu - found.model_cpu),
-        found.predictions / rows,
+        setup=setup,
+        rows=rows,
+        explainer=name,
+        budget=budget,
+        error=error,
+        border_errors=np.array(border) / ranges,
+        cpu=per_row * found.cpu,
+        wall=per_row * found.wall,
+        own_cpu=per_row * (found.cpu - found.model_cpu),
+        predictions=found.predictions / played,
     )
 
 
 class Speed(NamedTuple):
     """The CPU time of a rival, divided by topshap's for the same accuracy; nan if no budget reaches it."""
 
-    setup: str
-    tuned: bool
+    setup: SetUp
     rows: int
     rival: str
     ratio: float
@@ -151,67 +145,54 @@ def speeds(cells: Sequence[Cell]) -> list[Speed]:
     """Compare every rival with topshap's smallest sufficient budget, for every number of rows."""
     found = []
     for rival in (cell for cell in cells if cell.explainer in RIVALS):
-        ours = [cell for cell in cells if cell.setup == rival.setup and cell.explainer == "topshap"]
+        ours = [cell for cell in cells if cell.setup is rival.setup and cell.explainer == OURS]
         for rows in dict.fromkeys(cell.rows for cell in ours):
-            # With a single row the judged errors are those of one row: budgets are chosen by the longest table.
-            errors = {cell.budget: cell.error for cell in ours if cell.rows == max(each.rows for each in ours)}
-            enough = [c.cpu for c in ours if c.rows == rows and errors[c.budget] <= max(rival.error, 1e-9)]
+            enough = [c.cpu for c in ours if c.rows == rows and c.error <= max(rival.error, _EXACT)]
             ratio = rival.cpu / min(enough) if enough else float("nan")
-            found.append(Speed(rival.setup, rival.tuned, rows, rival.explainer, ratio))
+            found.append(Speed(rival.setup, rows, rival.explainer, ratio))
     return found
 
 
 def report(cells: Sequence[Cell]) -> str:
     """Return the tables of all cells, of the CPU time for equal accuracy, and of sharing next to row by row."""
-    columns = [
-        "set-up",
-        "n",
-        "rows",
-        "explainer",
-        "budget",
-        "error",
-        "border error",
-        "CPU",
-        "wall",
-        "own CPU",
-        "predictions",
-    ]
+    columns = ["set-up", "n", "rows", "explainer", "budget", "error", "border error"]
     lines = [
         [
-            cell.setup, cell.n_players, cell.rows, cell.explainer, cell.budget or "",
-            f"{1000 * cell.error:.3g}", f"{1000 * cell.border_error:.3g}",
-            f"{cell.cpu:.3g}", f"{cell.wall:.3g}", f"{cell.own_cpu:.3g}", f"{cell.predictions:.0f}",
+            *(cell.setup.name, cell.setup.n_players, cell.rows, cell.explainer, cell.budget or ""),
+            *(f"{1000 * cell.error:.3g}", f"{1000 * cell.border_errors.mean():.3g}"),
+            *(f"{cost:.3g}" for cost in (cell.cpu, cell.wall, cell.own_cpu)),
+            f"{cell.predictions:.0f}",
         ]
         for cell in cells
-    ]  # fmt: skip
+    ]
     about = "errors as a fraction of the range, times 1000; CPU, wall and own CPU (without the model) in ms per row"
-    missing = [name for name in RIVALS if name not in installed([name])]
+    missing = [name for name in RIVALS if not installed([name])]
     if missing:
         about += f"\nnot installed: {', '.join(missing)}"
-    parts = [circumstances(), about, as_text(columns, lines, left=1), _speed_table(speeds(cells)), _sharing(cells)]
-    return "\n\n".join(parts)
+    table = as_text([*columns, "CPU", "wall", "own CPU", "predictions"], lines, left=1)
+    parts = [circumstances(), about, table, _speed_table(speeds(cells)), _sharing(cells)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _speed_table(found: Sequence[Speed]) -> str:
     """Return the ratios of CPU time for equal accuracy, set-ups that constants were chosen with apart."""
     rivals, lines = list(dict.fromkeys(speed.rival for speed in found)), []
     for setup, rows in dict.fromkeys((speed.setup, speed.rows) for speed in found):
-        own = {speed.rival: speed.ratio for speed in found if (speed.setup, speed.rows) == (setup, rows)}
-        lines.append([setup, rows, *(_ratio(own.get(rival)) for rival in rivals)])
+        own = {speed.rival: speed.ratio for speed in found if speed.setup is setup and speed.rows == rows}
+        lines.append([setup.name, rows, *(_ratio(own.get(rival)) for rival in rivals)])
     for tuned, label in ((False, "judged"), (True, "tuned")):
-        for many, what in ((True, f"{label}, {MANY} rows or more"), (False, f"{label}, 1 row")):
-            chosen = [s for s in found if s.tuned == tuned and (s.rows >= MANY if many else s.rows == 1)]
-            means = []
-            for rival in rivals:
-                ratios = [speed.ratio for speed in chosen if speed.rival == rival]
-                reached = [ratio for ratio in ratios if np.isfinite(ratio)]
-                mean = geometric_mean(np.log(reached).tolist()).ratio if reached else float("nan")
-                means.append(f"{_ratio(mean)} ({len(reached)} of {len(ratios)})")
-            lines.append([what, "", *means])
-    about = (
-        "CPU time of others divided by topshap's for the same accuracy (in brackets, set-ups in which it is reached)"
-    )
-    return about + "\n\n" + as_text(["set-up", "rows", *rivals], lines, left=1)
+        for one, what in ((False, f"{label}, {MANY} rows or more"), (True, f"{label}, 1 row")):
+            chosen = [s for s in found if s.setup.tuned == tuned and (s.rows == 1 if one else s.rows >= MANY)]
+            lines.append([what, "", *(_mean([s.ratio for s in chosen if s.rival == rival]) for rival in rivals)])
+    about = "CPU time of others divided by topshap's for the same accuracy; in brackets, how often it is reached"
+    return about + "\n\n" + as_text(["set-up", "rows", *rivals], lines, left=1) if lines else ""
+
+
+def _mean(ratios: Sequence[float]) -> str:
+    reached = [ratio for ratio in ratios if np.isfinite(ratio)]
+    if not reached:
+        return "-"
+    return f"{geometric_mean(np.log(reached).tolist()).ratio:.2f} ({len(reached)} of {len(ratios)})"
 
 
 def _ratio(ratio: float | None) -> str:
@@ -219,16 +200,34 @@ def _ratio(ratio: float | None) -> str:
 
 
 def _sharing(cells: Sequence[Cell]) -> str:
-    """Return errors and CPU time of sharing divided by those of explaining row by row with the same budget."""
-    by_name: Mapping[tuple[str, str, int | None], Cell] = {(c.setup, c.explainer, c.budget): c for c in cells}
-    lines = []
-    for (setup, explainer, budget), alone in by_name.items():
-        shared = by_name.get((setup, "shared", budget))
-        if explainer != "row by row" or shared is None:
+    """Return the errors of sharing next to those of explaining row by row with the same budget."""
+    at = {(cell.setup, cell.explainer, cell.rows, cell.budget): cell for cell in cells}
+    lines, ratios = [], []
+    for (setup, explainer, rows, budget), alone in at.items():
+        shared = at.get((setup, OURS, MANY, budget))
+        if explainer != OURS or rows != 1 or shared is None or budget not in EQUAL_BUDGETS:
             continue
-        ratio = shared.error / max(alone.error, 1e-12)
-        difference = f"{1000 * (shared.border_error - alone.border_error):+.3g}"
-        lines.append([setup, budget, f"{ratio:.2f}", difference, f"{alone.cpu / shared.cpu:.1f}"])
-    columns = ["set-up", "budget", "error", "border error", "times less CPU"]
-    about = "sharing next to row by row with the same budget: ratio of errors, difference of border errors times 1000"
-    return about + "\n\n" + as_text(columns, lines, left=1)
+        ratio = max(shared.error, _EXACT) / max(alone.error, _EXACT)
+        ratios.append((setup, budget, ratio))
+        refined = at.get((setup, REFINED, MANY, budget))
+        borders = ["", ""] if refined is None else [_difference(each, alone) for each in (shared, refined)]
+        lines.append([setup.name, budget, f"{ratio:.2f}", *borders, f"{alone.cpu / shared.cpu:.1f}"])
+    for tuned, label in ((False, "judged"), (True, "tuned")):
+        for single in (False, True):
+            kind = "one background row" if single else "marginal imputation"
+            own = [r for setup, _, r in ratios if setup.tuned == tuned and (len(setup.background) == 1) == single]
+            if own:
+                lines.append([f"{label}, {kind}", "", f"{geometric_mean(np.log(own).tolist()).ratio:.2f}", "", "", ""])
+    columns = ["set-up", "budget", "error", "border error, shared", "border error, refined", "times less CPU"]
+    about = (
+        f"{MANY} rows that share next to row by row with the same budget: ratio of errors, and differences of border"
+        " errors times 1000 with 95% bootstrap intervals over the judged rows"
+    )
+    return about + "\n\n" + as_text(columns, lines, left=1) if lines else ""
+
+
+def _difference(cell: Cell, alone: Cell) -> str:
+    differences = 1000.0 * (cell.border_errors - alone.border_errors)
+    drawn = np.random.default_rng(0).choice(differences, (2000, len(differences))).mean(axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return f"{differences.mean():+.2f} [{low:.2f}, {high:.2f}]"

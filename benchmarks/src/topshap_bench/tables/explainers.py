@@ -67,8 +67,6 @@ def topshap_with(budget: int, **options: Any) -> Explain:
         explainer = topshap.Explainer(
             predict, setup.background, imputer="marginal", groups=setup.groups, random_state=0
         )
-        if len(X) == 1 and not options:
-            return explainer.explain(X[0], k=K, budget=budget).estimates[None, :]
         return np.asarray(explainer.explain_many(X, k=K, budget=budget, **options).estimates)
 
     return explain
