@@ -275,6 +275,7 @@ def test_auto_does_not_share_few_rows_many_players_or_small_budgets(size):
         ({"share": "yes"}, "'share'"),
         ({"share": False, "refine": True}, "'refine'.*must be False where rows do not share"),
         ({"refine": True, "callback": print}, "'refine'.*must be False with 'callback'"),
+        ({"refine": True, "counting": "calls", "share": True}, "'refine'.*must be False with counting"),
         ({"refine": "yes"}, "'refine'"),
         ({"k": 11}, "'k'"),
     ],
@@ -282,6 +283,24 @@ def test_auto_does_not_share_few_rows_many_players_or_small_budgets(size):
 def test_contradicting_options_are_refused(rows, background, options, message):
     with pytest.raises(ParameterError, match=message):
         topshap.Explainer(Counted(), background).explain_many(rows, **({"k": 2} | options))
+
+
+@pytest.mark.parametrize("options", [{}, {"refine": True}, {"share": False}])
+def test_names_of_players_can_be_given_with_dummies(rows, options):
+    X = rows.copy()
+    X[:, 5] = 0.0
+    explainer = topshap.Explainer(Counted(), np.zeros((1, N)), imputer="baseline", random_state=0)
+    names = [f"p{i}" for i in range(N)]
+    tops = explainer.explain_many(X, k=2, budget=60, player_names=names, **options)
+    assert tops.player_names == tops[3].player_names == tuple(names)
+    assert explainer.explain(X[0], k=2, budget=60, player_names=names).player_names == tuple(names)
+
+
+def test_options_of_the_algorithm_hold_for_refined_rows(rows, background):
+    explainer = topshap.Explainer(Counted(), background, random_state=0, budget=BUDGET)
+    plans = [topshap.algorithms.OddGP(), topshap.algorithms.OddGP(active_rounds=0)]
+    found = [explainer.explain_many(rows, k=2, refine=True, algorithm=plan).estimates for plan in plans]
+    assert not np.array_equal(found[0], found[1])
 
 
 def test_parts_have_the_rows_with_the_same_dummies():

@@ -15,7 +15,7 @@ from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
 from topshap.core.player_values import check_player_values
-from topshap.core.validation import check_bool, check_int, front_door, refuse
+from topshap.core.validation import check_bool, check_int, check_names, front_door, refuse
 from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.evaluation.store.per_game import function_name, store_of_game
@@ -197,6 +197,7 @@ class Explainer:
         players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None)
         if len(players) == game.n_players or game.output_names is not None:
             return identify(game, k=k, store=store_of_game(store, game), **chosen)
+        names = check_names(chosen.pop("player_names", None), game.n_players) or names
         smaller = ActivePlayers(game, players)
         top = identify(smaller, k=min(k, len(players)), store=store_of_game(store, smaller), **chosen)
         return with_dummies(top, players, game.n_players, k, names=names, values=values)
@@ -274,7 +275,7 @@ class Explainer:
             run.explain(),
             n_players=len(self._players),
             k=k,
-            player_names=run.game.player_names,
+            player_names=check_names(options.get("player_names"), len(self._players)) or run.game.player_names,
             player_values=run.game.player_table,
             names_of_outputs=self._output_names or self._names_of_rows(positions, table.n_rows),
             outputs_per_row=len(self._output_names or ("",)),

@@ -23,7 +23,6 @@ from topshap.core.validation import refuse
 from topshap.entrypoints import identify
 from topshap.evaluation.store.per_game import store_of_game
 from topshap.games.active_players import ActivePlayers
-from topshap.refined_rows import RefinedRun, check_refine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +41,8 @@ MAX_PLAYERS = 200
 """``share="auto"``: the largest number of players, which is that of the shared Gaussian process."""
 SHARING = ("auto", "odd-gp")
 """The algorithms that rows can share."""
+NOT_REFINED = ("callback", "check_deterministic", "value_range")
+"""Options of `topshap.identify` that rows in doubt cannot have, since they are not explained by a race."""
 
 
 def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: int, budget: int) -> bool:
@@ -80,6 +81,15 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     if isinstance(share, bool):
         return share
     return n_values >= MIN_SHARED and n_players <= MAX_PLAYERS and budget >= 2 * n_players + 2
+
+
+def check_refine(options: Mapping[str, Any]) -> None:
+    """Refuse options that refinement does not support."""
+    for name in NOT_REFINED:
+        if options.get(name):
+            refuse("refine", True, must_be=f"False with {name!r}")
+    if options.get("counting", "distinct") != "distinct":
+        refuse("refine", True, must_be="False with counting='calls'")
 
 
 class Part(NamedTuple):
@@ -139,6 +149,7 @@ class TogetherRun:
             check_refine(options)
         self._store, self._progress = self._options.pop("store", None), self._options.pop("progress", False)
         self._callback = self._options.pop("callback", None)
+        self._options.pop("player_names", None)  # those of a part may be fewer; results get them at the end
         self.game = game_of(np.arange(n_rows))
         """The game of all rows."""
         self._parts = parts_of(self.game.dummies, k)
@@ -162,6 +173,8 @@ class TogetherRun:
         budget = self._options.get("budget") or default_budget(game.n_players)
         results: Any
         if self._refine and len(part.rows) > 1 and budget < 2**game.n_players:
+            from topshap.refined_rows import RefinedRun  # noqa: PLC0415 - it imports slow parts of scipy
+
             results = RefinedRun(game, k, self._options | {"store": self._store}, show).explain()
         else:
             callback = self._callback if show is None else partial(self._look, show)

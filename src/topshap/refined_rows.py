@@ -19,7 +19,7 @@ from topshap.algorithms.odd_gp.shared.rounds import SharedRun
 from topshap.core.limits import default_budget
 from topshap.core.outputs_standing import FittedOutputsStanding
 from topshap.core.results import TopKs
-from topshap.core.validation import check_rng, refuse
+from topshap.core.validation import check_rng
 from topshap.core.values import check_values
 from topshap.evaluation import Oracle
 from topshap.evaluation.store.per_game import store_of_game
@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.evaluation.session import Session
 
-NOT_SUPPORTED = ("callback", "check_deterministic", "value_range")
-"""Options of `topshap.identify` that need a race."""
-
-
-def check_refine(options: Mapping[str, Any]) -> None:
-    """Refuse options that refinement does not support."""
-    for name in NOT_SUPPORTED:
-        if options.get(name):
-            refuse("refine", True, must_be=f"False with {name!r}")
-
 
 class RefinedRun:
     """A run on a game of many rows, in which rows in doubt get coalitions of their own.
@@ -53,7 +43,7 @@ class RefinedRun:
     k
         The number of players to find for each output.
     options
-        Options of `topshap.identify`: budget, rank_by, random_state, n_jobs, store and on_interrupt.
+        Options of `topshap.identify`: budget, algorithm, rank_by, random_state, n_jobs, store and on_interrupt.
     on_progress
         Called with the completion of the run, from 0 to 1.
     """
@@ -63,6 +53,8 @@ class RefinedRun:
     ) -> None:
         self._game, self._k, self._options, self._on_progress = game, k, options, on_progress
         self._budget = int(options.get("budget") or default_budget(game.n_players))
+        algorithm = options.get("algorithm")
+        self._algorithm = algorithm if isinstance(algorithm, OddGP) else OddGP()
         self._rank_by = options.get("rank_by", "value")
         self._seed = options.get("random_state")
         self._rng = check_rng(self._seed)
@@ -79,8 +71,9 @@ class RefinedRun:
             own = stack.enter_context(self._oracle(wanted).run(wanted.n_players))
             ends = self._values(shared, np.array([[False] * game.n_players, [True] * game.n_players]))
             self._spent = 2.0
+            plan = {"batches": self._algorithm.active_rounds, "min_batch": self._algorithm.min_batch}
             run = SharedRun(
-                game.n_players, self._k, self._budget - 2, ends, self._rng, rank_by=self._rank_by, refine=True
+                game.n_players, self._k, self._budget - 2, ends, self._rng, rank_by=self._rank_by, refine=True, **plan
             )
             try:
                 self._play(run, shared, own)
@@ -132,7 +125,7 @@ class RefinedRun:
             epsilon=None,
             delta=None,
             stopped=stopped,
-            algorithm=OddGP.name,
+            algorithm=self._algorithm.name,
             counting="distinct",
             empty=ends[0],
             grand=ends[1],

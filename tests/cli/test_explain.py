@@ -1,6 +1,7 @@
 """topshap explain."""
 
 import json
+import math
 import pickle
 
 import pytest
@@ -30,6 +31,16 @@ def test_the_predicted_class_is_explained_unless_another_is_named(folder, run):
     assert found[None] == found[predicted]
     assert found["yes"]["estimates"] == pytest.approx([-each for each in found["no"]["estimates"]], abs=1e-9)
     assert "predict_proba of class 'no'" in said["no"]
+
+
+def test_log_odds_are_explained_with_a_link(folder, run, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    (folder / "my_odds.py").write_text(
+        "def predict(frame):\n    return 1 / (1 + 2.718281828459045 ** -frame['noise'])\n"
+    )
+    arguments = ["explain", "houses.csv", "--row", 1, "-k", 1, "--predict", "my_odds:predict", "--json"]
+    found = [json.loads(run(*arguments, *given).stdout)["grand"] for given in ([], ["--link", "logit"])]
+    assert found[1] == pytest.approx(math.log(found[0] / (1 - found[0])))
 
 
 def test_absent_columns_are_replaced_as_in_explainer(folder, run, houses, monkeypatch):

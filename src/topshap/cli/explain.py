@@ -16,6 +16,7 @@ from topshap.cli.tables import Task, as_features, trainable, without
 from topshap.core.errors import ParameterError, describe
 from topshap.core.extras import import_extra
 from topshap.games.imputers import ImputerName
+from topshap.games.links import LinkName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,9 @@ def explain(
     imputer: Annotated[
         ImputerName, typer.Option(help="The replacement of absent columns; see the page 'Explain a prediction'.")
     ] = "marginal",
+    link: Annotated[
+        LinkName, typer.Option(help="The scale of the values: logit explains the log-odds of a probability.")
+    ] = "identity",
     max_background: Annotated[
         int, typer.Option(help="The maximum number of rows that replace absent columns, as a random sample.")
     ] = 100,
@@ -102,6 +106,7 @@ def explain(
         question.background,
         output=_output(question, output),
         imputer=imputer,
+        link=link,
         max_background=max_background,
         random_state=race.seed,
     )

@@ -1,0 +1,77 @@
+"""Whole tables: set-ups, and the comparison at equal accuracy."""
+
+import numpy as np
+import pytest
+
+from topshap_bench.tables import comparison
+from topshap_bench.tables.comparison import Cell, Speed, compare, report, speeds
+from topshap_bench.tables.explainers import measure, topshap_with
+from topshap_bench.tables.setups import make
+
+
+@pytest.fixture(scope="module")
+def setup():
+    return make("diabetes-rf", rows=20)
+
+
+def test_the_truth_adds_up_to_the_predictions(setup):
+    truth = setup.truth(2)
+    assert truth.shape == (2, 10)
+    np.testing.assert_allclose(
+        truth.sum(axis=1), setup.predict(setup.X[:2]) - setup.predict(setup.background).mean(), atol=1e-9
+    )
+
+
+def test_trees_and_enumeration_agree():
+    setup = make("wine-rf", rows=4)
+    assert setup.trees is not None
+    by_trees, setup_alone = setup.truth(1), make("wine-rf", rows=4)
+    object.__setattr__(setup_alone, "trees", None)
+    np.testing.assert_allclose(by_trees, setup_alone.truth(1), atol=0.002)
+
+
+def test_predictions_and_time_of_the_model_are_counted(setup):
+    found = measure(topshap_with(50), setup, 10)
+    assert found.values.shape == (10, 10)
+    assert 0 < found.predictions <= 52 * 10 * len(setup.background)
+    assert 0.0 < found.model_cpu <= found.cpu
+
+
+def cell(setup, explainer, rows, error, cpu, budget=None):  # noqa: PLR0917 - a line of a table
+    return Cell(setup, rows, explainer, budget, error, np.full(4, error), cpu, cpu, cpu, 1.0)
+
+
+def test_the_smallest_sufficient_budget_counts(setup):
+    cells = [
+        cell(setup, "Permutation", 4, 0.01, 30.0),
+        cell(setup, "topshap", 200, 0.02, 1.0, 50),
+        cell(setup, "topshap", 200, 0.01, 3.0, 100),
+        cell(setup, "topshap", 200, 0.001, 10.0, 250),
+        cell(setup, "topshap", 1, 0.02, 5.0, 100),
+    ]
+    assert speeds(cells)[0] == Speed(setup, 200, "Permutation", 10.0)
+    assert np.isnan(speeds(cells)[1].ratio)
+    text = report(cells)
+    assert "10.00 (1 of 1)" in text
+    assert "not reached" in text
+
+
+def test_sharing_is_compared_at_equal_budgets(setup):
+    cells = [
+        cell(setup, "topshap", 1, 0.01, 30.0, 100),
+        cell(setup, "topshap", 200, 0.011, 3.0, 100),
+        cell(setup, "topshap, refined", 200, 0.012, 3.0, 100),
+    ]
+    line = next(line for line in report(cells).splitlines() if line.startswith("diabetes-rf") and "[" in line)
+    assert line.split()[1:3] == ["100", "1.10"]
+    assert "+1.00 [1.00, 1.00]" in line
+    assert "+2.00 [2.00, 2.00]" in line
+    assert line.split()[-1] == "10.0"
+
+
+def test_budgets_beyond_the_accuracy_of_every_rival_are_not_measured():
+    cells = compare(setups=["diabetes-rf"], rows=[8], budgets=[50, 100, 150, 250], judged=2, rivals=["Permutation"])
+    ours = [each for each in cells if each.explainer == comparison.OURS]
+    (rival,) = (each for each in cells if each.explainer == "Permutation")
+    assert [each.error <= rival.error for each in ours[:-1]] == [False] * (len(ours) - 1)
+    assert ours[-1].error <= rival.error
