@@ -6,6 +6,7 @@ import pytest
 from topshap_bench.tables import comparison
 from topshap_bench.tables.comparison import Cell, Speed, compare, report, speeds
 from topshap_bench.tables.explainers import measure, topshap_with
+from topshap_bench.tables.large import large_table, peak_memory
 from topshap_bench.tables.setups import make
 
 
@@ -75,3 +76,9 @@ def test_budgets_beyond_the_accuracy_of_every_rival_are_not_measured():
     (rival,) = (each for each in cells if each.explainer == "Permutation")
     assert [each.error <= rival.error for each in ours[:-1]] == [False] * (len(ours) - 1)
     assert ours[-1].error <= rival.error
+
+
+def test_a_long_table_prints_its_own_time_and_memory():
+    line = large_table(rows=60, features=5, budget=30, background=10, model="rf").splitlines()[-1]
+    assert line.startswith("60 rows x 5 features, 10 background rows, 30 evaluations per row: own CPU ")
+    assert 0.0 < peak_memory() < 100.0

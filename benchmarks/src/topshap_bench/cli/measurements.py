@@ -289,6 +289,21 @@ def masked_rows(
     typer.echo(report(run(features=features, coalitions=coalitions, dtype=dtype, **options)))
 
 
+def large_table(
+    rows: Annotated[int, typer.Option(min=1, help="The number of rows.")] = 10_000,
+    features: Annotated[int, typer.Option(min=4, help="The number of features.")] = 30,
+    budget: Annotated[int, typer.Option(min=2, help="The number of evaluations of each row.")] = 100,
+    model: Annotated[str, typer.Option(help="The model: xgb, lgb, rf or mlp.")] = "xgb",
+) -> None:
+    """Print the CPU time per row and the peak memory of explaining a long table with a cheap model.
+
+    For example: topshap-bench large-table --rows 100 --features 6 --budget 30 --model rf
+    """
+    from topshap_bench.tables.large import large_table as run
+
+    typer.echo(run(rows=rows, features=features, budget=budget, model=model))
+
+
 COMMANDS = (
     fixed_budget,
     fixed_confidence,
@@ -302,4 +317,5 @@ COMMANDS = (
     overhead,
     explain_tables,
     masked_rows,
+    large_table,
 )
