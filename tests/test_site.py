@@ -16,6 +16,7 @@ COMMANDS = {
     "race": "topshap-bench race",
     "confidence": "topshap-bench fixed-confidence",
     "guarantee": "topshap-bench guarantee",
+    "guarantee-kinds": "topshap-bench guarantee",
     "paper": "topshap-bench paper",
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
