@@ -45,6 +45,8 @@ class Table(NamedTuple):
     X: Rows
     y: NDArray[Any]
     groups: Mapping[str, list[int]] | None = None
+    codes: Sequence[int] = ()
+    """The columns of categories, as their positions in sorted order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,7 @@ def make(name: str, folder: Path | None = None, *, rows: int = 2000, seed: int =
     X_train, y_train = X_train[:TRAINING_ROWS], y_train[:TRAINING_ROWS]
     predict, trees = MODELS[recipe.model](X_train, y_train, seed, regression=regression)
     if recipe.background == 1:
-        background = _typical(X_train, table.groups)
+        background = _typical(X_train, table)
         trees = None
     else:
         background = X_train[np.random.default_rng(seed).permutation(len(X_train))[: recipe.background]]
@@ -140,36 +142,38 @@ def _table(name: str, folder: Path | None) -> Table:
         return Table(*load_breast_cancer(return_X_y=True))
     if name.endswith("-one-hot"):
         table = _table({"adult-one-hot": "adult", "bank-one-hot": "bank-marketing"}[name], folder)
-        return _one_hot(table, ADULT_CODES if name == "adult-one-hot" else BANK_CODES)
+        return _one_hot(table)
     loaded = load({"bike": "bike-sharing"}.get(name, name), folder)
     X = np.where(np.isnan(loaded.X), np.nanmedian(loaded.X, axis=0), loaded.X)
     if name == "bike":  # without the row number, the date and the two parts of the target
         X = X[:, 2:13]
     y = (loaded.y == 1).astype(np.int64) if name == "wine" else loaded.y
-    return Table(X, y)
+    return Table(X, y, codes=CODES.get(name, ()))
 
 
-ADULT_CODES = (1, 3, 5, 6, 7, 8, 9, 13)
-BANK_CODES = (1, 2, 3, 4, 6, 7, 8, 10, 15)
-"""The columns of categories, which are encoded as one column per category."""
+CODES = {"adult": (1, 3, 5, 6, 7, 8, 9, 13), "bank-marketing": (1, 2, 3, 4, 6, 7, 8, 10, 15)}
+"""The columns of categories."""
 
 
-def _one_hot(table: Table, columns: Sequence[int], players: int = 14) -> Table:
+def _one_hot(table: Table, players: int = 14) -> Table:
     """Return a table with several columns for each category, grouped into at most `players` players."""
     parts, groups, start = [], {}, 0
     for j in range(min(players, table.X.shape[1])):
         column = table.X[:, j]
-        part = (column[:, None] == np.unique(column)).astype(np.float64) if j in columns else column[:, None]
+        part = (column[:, None] == np.unique(column)).astype(np.float64) if j in table.codes else column[:, None]
         parts.append(part)
         groups[f"player {j}"] = list(range(start, start + part.shape[1]))
         start += part.shape[1]
     return Table(np.concatenate(parts, axis=1), table.y, groups)
 
 
-def _typical(X: Rows, groups: Mapping[str, list[int]] | None) -> Rows:
-    """Return a row with the mean of numbers and the most frequent category of each group."""
-    row = X.mean(axis=0)
-    for columns in (groups or {}).values():
+def _typical(X: Rows, table: Table) -> Rows:
+    """Return the row of the imputer ``"mean-mode"``: rounded means of integers, and the most frequent categories."""
+    row = np.where((np.round(X) == X).all(axis=0), np.round(X.mean(axis=0)), X.mean(axis=0))
+    for column in table.codes:
+        values, counts = np.unique(X[:, column], return_counts=True)
+        row[column] = values[np.argmax(counts)]
+    for columns in (table.groups or {}).values():
         if len(columns) > 1:
             row[columns] = np.eye(len(columns))[np.argmax(X[:, columns].sum(axis=0))]
     return row[None, :]
