@@ -191,6 +191,9 @@ def test_each_row_is_explained_for_its_predicted_class(classifier):
         assert together[i].player_values == alone[i].player_values
         assert together[i].grand == pytest.approx(alone[i].grand)
         assert together[i].empty == pytest.approx(alone[i].empty)
+    assert together.explained == alone.explained == tuple(top.output_name for top in alone)
+    assert together[[3, 1]].explained == (together[3].output_name, together[1].output_name)
+    assert "predict_proba of class 'young'" in str(together)
     assert "job = " in str(together[0]) + str(together[1]) + str(together[2])
     assert together.data.shape == (12, 8)
 

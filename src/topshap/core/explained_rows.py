@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,8 +13,6 @@ from topshap.core.result import TopK
 from topshap.core.validation import refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from topshap.core.typing import Players, Values
@@ -146,6 +145,19 @@ def player_values_of(results: Results) -> NDArray[Any] | None:
         return None
     tops = (first_result(Picked(results, np.array([row]))) for row in range(len(results)))
     return stacked_cells((getattr(top, "player_values", None) for top in tops), first.n_players)
+
+
+def explained_outputs(results: Results) -> tuple[str, ...] | None:
+    """Return the name of the output of each row, None if rows have several outputs, or outputs have no names."""
+    if isinstance(results, Picked):
+        inner = explained_outputs(results.results)
+        return None if inner is None else tuple(inner[i] for i in results.positions.tolist())
+    if not isinstance(results, Sequence) or len(results) == 0 or not isinstance(results[0], TopK):
+        return None
+    together = getattr(results, "names_of_outputs", None)
+    names = [top.output_name for top in results] if together is None else list(together)
+    known = tuple(name for name in names if name is not None)
+    return known if len(known) == len(results) else None
 
 
 def confidence_of(results: Results) -> Values:

@@ -11,7 +11,7 @@ import numpy as np
 
 from topshap.core.bindings import bound
 from topshap.core.cells import check_cells
-from topshap.core.explained_rows import ExplainedRows, confidence_of, first_result, player_values_of
+from topshap.core.explained_rows import ExplainedRows, confidence_of, explained_outputs, first_result, player_values_of
 from topshap.core.importance import Importance, importance_of
 from topshap.core.row_selection import named_players, outputs_in_one_sequence, selected_positions
 from topshap.core.validation import check_choice, did_you_mean, front_door, refuse
@@ -199,6 +199,11 @@ class Explanations(Sequence[Any]):
         """The names of the top k of each row, best first: tuples, or lists of one tuple per output."""
         named: list[Any] = named_players(self.players.tolist(), self.all_names)
         return named
+
+    @cached_property
+    def explained(self) -> tuple[str, ...] | None:
+        """The output that each row is explained for, such as its predicted class; None if there are several."""
+        return explained_outputs(self._rows.results)
 
     @property
     def all_names(self) -> tuple[str, ...]:

@@ -39,7 +39,8 @@ def text_rows(tops: Explanations) -> str:
     lines = [headline(tops)]
     if len(tops) == 0:
         return lines[0]
-    table = [["row", *(["output"] if tops.n_outputs else []), "prediction", "confidence", f"top {tops.k}"]]
+    output = ["output"] if tops.n_outputs or _differ(tops) else []
+    table = [["row", *output, "prediction", "confidence", f"top {tops.k}"]]
     table += list(first_rows(tops))
     widths = [max(len(line[j]) for line in table) for j in range(len(table[0]) - 1)]
     left = len(widths) - 2  # names are aligned on the left, numbers on the right
@@ -66,11 +67,17 @@ def first_rows(tops: Explanations) -> Iterator[list[str]]:
     names = shorten_all(shown.row_names or [str(i) for i in range(len(shown))], 24)
     for row, name in enumerate(names):
         if tops.n_outputs is None:
-            yield [name, *_cells(shown, row, ())]
+            explained = [shorten(shown.explained[row], 36)] if shown.explained and _differ(tops) else []
+            yield [name, *explained, *_cells(shown, row, ())]
             continue
         labels = shown.output_names or [str(i) for i in range(tops.n_outputs)]
         for output, label in enumerate(shorten_all(labels[:SHOWN], 20)):
             yield [name if output == 0 else "", label, *_cells(shown, row, (output,))]
+
+
+def _differ(tops: Explanations) -> bool:
+    """Return whether rows are explained for different outputs."""
+    return tops.explained is not None and len(set(tops.explained)) > 1
 
 
 def _cells(tops: Explanations, row: int, output: tuple[int, ...]) -> list[str]:

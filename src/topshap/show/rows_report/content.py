@@ -51,6 +51,7 @@ def content(tops: Explanations, *, title: str | None, game: str | None) -> dict[
             "versions": versions(),
         },
         "rows": None if names is None else [shorten(name, ROW_NAME_LENGTH) for name in names],
+        "explained": _explained(shown),
         "players": shorten_all(tops.all_names, NAME_LENGTH),
         "values": None if shown.data is None else [_values(shown.data[:, j]) for j in range(tops.n_players)],
         "outputs": [_output(of_output, most, f"output {i}") for i, of_output in enumerate(outputs)],
@@ -110,6 +111,16 @@ def _output(tops: Explanations, most: int, default: str) -> dict[str, Any]:
         "importance": _numbers(importance.values, 4),
         "importance_error": _numbers(importance.std_errors, 3),
     }
+
+
+def _explained(tops: Explanations) -> dict[str, Any] | None:
+    """Return the outputs that rows are explained for, as positions in a list of names; None if all have the same."""
+    names = tops.explained
+    if names is None or len(set(names)) < 2:
+        return None
+    labels = sorted(set(names))
+    code = {label: i for i, label in enumerate(labels)}
+    return {"labels": [shorten(label, NAME_LENGTH) for label in labels], "codes": [code[name] for name in names]}
 
 
 def _values(cells: NDArray[Any]) -> dict[str, Any]:

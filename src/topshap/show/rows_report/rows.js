@@ -179,8 +179,10 @@
   });
 
   // The table: sorted by any column, filtered by text and by player, in pages; a row opens to its leaderboard.
+  const explained = (r) => (data.explained ? data.explained.labels[data.explained.codes[r]] : "");
   const columns = {
     row: { title: "row", get: (r) => (data.rows ? data.rows[r] : r), class: "name" },
+    ...(data.explained ? { explained: { title: "explained", get: explained, show: (x) => element("bdi", {}, x), class: "explained" } } : {}),
     prediction: { title: "prediction", get: (r) => state.output.grand[r], show: (x) => short(x, 4) },
     base: { title: "base value", get: (r) => state.output.empty[r], show: (x) => short(x, 4), class: "base" },
     confidence: { title: "confidence", get: (r) => state.output.confidence[r], show: percent },
@@ -191,7 +193,7 @@
     const member = byId("member").value;
     if (member !== "" && !topOf(r).includes(Number(member))) return false;
     const text = byId("find").value.trim().toLowerCase();
-    return !text || rowName(r).toLowerCase().includes(text) || topOf(r).some((i) => label(r, i).toLowerCase().includes(text));
+    return !text || `${rowName(r)}\n${explained(r)}`.toLowerCase().includes(text) || topOf(r).some((i) => label(r, i).toLowerCase().includes(text));
   };
   const arrange = () => {
     const { get } = columns[state.sort];
@@ -212,7 +214,7 @@
     if (k < n) lines[k - 1].classList.add("ts-last");
     const [base, prediction] = [state.output.empty[r], state.output.grand[r]];
     const built = `Base value ${short(base, 4)}, prediction ${short(prediction, 4)}: the players' values add up to the difference, ${signed(prediction - base)}.`;
-    return element("tr", { class: "detail" }, element("td", { colspan: 5 }, element("p", { class: "note" }, built),
+    return element("tr", { class: "detail" }, element("td", { colspan: Object.keys(columns).length }, element("p", { class: "note" }, built),
       element("ol", { class: "ts-board", "aria-label": `Leaderboard of row ${rowName(r)}` }, ...lines, ...more(n - shown.length))));
   };
   const rowLine = (r) => {
@@ -246,7 +248,7 @@
     const button = element("button", { type: "button" }, title);
     heads[name] = element("th", { scope: "col", class: kind }, button);
     button.addEventListener("click", () => {
-      state.up = state.sort === name ? !state.up : ["row", "top"].includes(name); // numbers: highest first
+      state.up = state.sort === name ? !state.up : ["row", "explained", "top"].includes(name); // numbers: highest first
       state.sort = name;
       renew();
     });
