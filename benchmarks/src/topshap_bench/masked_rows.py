@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.extras import import_extra
 from topshap.games import PredictionsGame
 
 if TYPE_CHECKING:
@@ -108,14 +109,11 @@ def _trained(name: str, X: NDArray[Any], rng: np.random.Generator) -> Any:
     if name == "none":
         return lambda rows: rows[:, 0]
     y = X[:, 0] * X[:, 1] + X[:, 2:6].sum(axis=1) + rng.normal(size=len(X)) > 0.0
+    package = import_extra(name, extra=name, needed_by="this measurement")
     if name == "xgboost":
-        from xgboost import XGBClassifier  # noqa: PLC0415 - an extra
-
-        model: Any = XGBClassifier(n_estimators=100, max_depth=4, n_jobs=1)
+        model: Any = package.XGBClassifier(n_estimators=100, max_depth=4, n_jobs=1)
     else:
-        from lightgbm import LGBMClassifier  # noqa: PLC0415 - an extra
-
-        model = LGBMClassifier(n_estimators=100, max_depth=4, n_jobs=1, verbose=-1)
+        model = package.LGBMClassifier(n_estimators=100, max_depth=4, n_jobs=1, verbose=-1)
     fitted = model.fit(X, y)
     return lambda rows: fitted.predict_proba(rows)[:, 1]
 
