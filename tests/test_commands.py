@@ -57,6 +57,8 @@ COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-
 ONLY_NAMES = {
     "topshap show",
     "topshap-bench engine",
+    "topshap-bench explain-tables --rows 1 --rows 10 --rows 200 --out results/tables.txt",
+    "topshap-bench large-table",
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
