@@ -49,9 +49,10 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     """Return whether rows share their coalitions.
 
     ``"auto"`` shares from `MIN_SHARED` rows and outputs on and up to `MAX_PLAYERS` players, if the budget covers at
-    least one pair of coalitions per player. At fewer rows, one Gaussian process per row takes as long and is more
-    accurate. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since rows end at different
-    times, and so are other algorithms than ``"odd-gp"``.
+    least one pair of coalitions per player. With 10 rows, ``topshap-bench explain-tables`` prints less CPU time for
+    the same accuracy than row by row in all set-ups with marginal imputation, unless all coalitions are evaluated;
+    fewer rows were not measured. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since
+    rows end at different times, and so are other algorithms than ``"odd-gp"``.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class SetUp:
     trees: Any
     """A tree model whose raw output is explained, None if the truth is found by enumeration."""
     tuned: bool
-    """Whether constants of topshap were chosen with this set-up."""
+    """Whether constants of topshap were chosen while looking at this table, with this model or another one."""
 
     @property
     def n_players(self) -> int:
@@ -100,15 +100,15 @@ RECIPES: Mapping[str, Recipe] = {
     "german-rf": Recipe("german-credit", "rf", 50, tuned=True),
     "cancer-xgb": Recipe("breast-cancer", "xgb", tuned=True),
     "adult-mlp-mean": Recipe("adult-one-hot", "mlp", 1, tuned=True),
-    "bank-lgb": Recipe("bank-marketing", "lgb", 50),
-    "bike-mlp": Recipe("bike", "mlp", 50),
-    "bike-xgb": Recipe("bike", "xgb", 50),
-    "diabetes-rf": Recipe("diabetes", "rf", 100),
-    "diabetes-mlp": Recipe("diabetes", "mlp", 100),
-    "wine-rf": Recipe("wine", "rf", 50),
+    "bank-lgb": Recipe("bank-marketing", "lgb", 50, tuned=True),
+    "bike-mlp": Recipe("bike", "mlp", 50, tuned=True),
+    "bike-xgb": Recipe("bike", "xgb", 50, tuned=True),
+    "diabetes-rf": Recipe("diabetes", "rf", 100, tuned=True),
+    "diabetes-mlp": Recipe("diabetes", "mlp", 100, tuned=True),
+    "wine-rf": Recipe("wine", "rf", 50, tuned=True),
     "digits-xgb": Recipe("digits", "xgb", 50),
-    "bank-mlp-groups": Recipe("bank-one-hot", "mlp", 20),
-    "adult-xgb-mean": Recipe("adult", "xgb-probability", 1),
+    "bank-mlp-groups": Recipe("bank-one-hot", "mlp", 20, tuned=True),
+    "adult-xgb-mean": Recipe("adult", "xgb-probability", 1, tuned=True),
     "titanic-lgb": Recipe("titanic", "lgb", 100),
 }
 """The set-ups by name."""
