@@ -69,17 +69,21 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
     room = np.full(n + 1, int(np.ceil(MAX_SHARE_OF_SIZE * count)))
     free = np.ones(len(candidates), dtype=np.bool_)
     kernel = posterior.kernel
-    cross = kernel.covariance(posterior.x, candidates)
-    reduced = linalg.solve_triangular(posterior.factor, cross, lower=True, check_finite=False)
+    cross = kernel.covariance(candidates, posterior.x).T
+    reduced, _ = linalg.lapack.dtrtrs(posterior.factor, cross, lower=1)
     effect = _shortened(contrasts) @ (posterior.functional_of(candidates) - cross.T @ posterior.solved_functional).T
     variance = kernel.variance + kernel.residual(candidates) - np.einsum("mc,mc->c", reduced, reduced)
     row_of = _rows_of_covariance(kernel, candidates, reduced, count)
     # From here on, differences are small compared with the posterior variances, so that single precision is enough.
     effect, variance = effect.astype(np.float32), np.maximum(variance, 1e-10).astype(np.float32)
-    change, steps = np.empty_like(effect), np.empty((count, len(candidates)), dtype=np.float32)
+    # Row j of `steps` is what the j-th choice explains: of all candidates, then of all contrasts. What it changes in
+    # the squared effects of the candidates follows without their effects, which would be a matrix to update.
+    gain = np.einsum("rc,rc->c", effect, effect)
+    width = len(candidates)
+    steps = np.empty((count, width + len(effect)), dtype=np.float32)
+    row = np.empty(steps.shape[1], dtype=np.float32)
     chosen = np.empty(count, dtype=np.intp)
     for step in range(count):
-        gain = np.einsum("rc,rc->c", effect, effect)
         merit = np.where(free, gain / variance, -1.0)
         best = int(merit.argmax())
         if room[sizes[best]] <= 0:
@@ -89,14 +93,19 @@ def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Mat
         free[best] = False
         room[sizes[best]] -= 1
         deviation = np.sqrt(variance[best])
-        shift = (row_of(best) - steps[:step, best] @ steps[:step]) / deviation
+        before = steps[:step]
+        row[:width], row[width:] = row_of(best), effect[:, best]
+        row -= before[:, best] @ before
+        row /= deviation
+        shift, own = row[:width], row[width:]
         shift[best] = deviation
         limit = np.sqrt(variance)  # bounds every covariance; rounding errors exceed it where the variance is tiny
         np.minimum(shift, limit, out=shift)
         np.maximum(shift, -limit, out=shift)
-        np.multiply((effect[:, best] / deviation)[:, None], shift, out=change)
-        effect -= change
-        steps[step] = shift
+        across = own @ effect - (before[:, width:] @ own) @ before[:, :width]
+        gain -= shift * (2.0 * across - (own @ own) * shift)
+        np.maximum(gain, 0.0, out=gain)
+        steps[step] = row
         variance = np.maximum(variance - shift * shift, np.float32(1e-10))
     return chosen
 
@@ -105,11 +114,11 @@ def _shortened(contrasts: Matrix) -> Matrix:
     """Return as few rows as there are players with the same E' E, on which alone the trace of E Cov(phi) E' depends."""
     if len(contrasts) <= contrasts.shape[1]:
         return contrasts
-    return np.asarray(linalg.qr(contrasts, mode="r", check_finite=False)[0][: contrasts.shape[1]])
+    return np.triu(linalg.lapack.dgeqrf(contrasts)[0][: contrasts.shape[1]])
 
 
 def _rows_of_covariance(kernel: OddKernel, candidates: Matrix, reduced: Matrix, count: int) -> Callable[[int], Values]:
-    """Return a function that gives the posterior covariance of a candidate with all candidates, in single precision.
+    """Return a function that gives the posterior covariance of a candidate with all candidates.
 
     The residual of the candidate itself is left out.
 
@@ -118,9 +127,9 @@ def _rows_of_covariance(kernel: OddKernel, candidates: Matrix, reduced: Matrix, 
     if ROW_BY_ROW * count < len(candidates):
 
         def row(i: int) -> Values:
-            exact = kernel.covariance(candidates[i : i + 1], candidates)[0] - reduced[:, i] @ reduced
-            return exact.astype(np.float32)
+            return np.asarray(kernel.covariance(candidates[i : i + 1], candidates)[0] - reduced[:, i] @ reduced)
 
         return row
-    joint = (kernel.covariance(candidates, candidates) - reduced.T @ reduced).astype(np.float32)
+    joint = kernel.covariance(candidates, candidates)
+    joint -= reduced.T @ reduced
     return lambda i: joint[i]

@@ -12,8 +12,15 @@ from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.designs import first_design, unused_pairs
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT
-from topshap.algorithms.odd_gp.regime import FIRST_FIT, FITTED_AT_FIRST, FITTED_AT_LAST, LAST_FIT, REFIT, Regime
+from topshap.algorithms.odd_gp.regime import (
+    FIRST_FIT,
+    FITTED_AT_FIRST,
+    FITTED_AT_LAST,
+    LAST_FIT,
+    LEFT_OUT_AT_FIRST,
+    REFIT,
+    Regime,
+)
 from topshap.algorithms.odd_gp.several_outputs import play_all_outputs
 from topshap.algorithms.odd_gp.small_budget import compare_single_players
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
@@ -98,8 +105,15 @@ class OddGP(Algorithm[Any]):
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
 
         def estimate(iterations: int) -> None:
-            known = pairs.with_subset_last(MAX_LEFT_OUT)
-            surrogate.learn(known.x, known.odd, known.even, iterations=iterations, fitted_to=FITTED_AT_FIRST)
+            known = pairs.evenly_ordered()
+            surrogate.learn(
+                known.x,
+                known.odd,
+                known.even,
+                iterations=iterations,
+                fitted_to=FITTED_AT_FIRST,
+                left_out=LEFT_OUT_AT_FIRST,
+            )
             standing.set(*surrogate.shapley_values(), rare_contributions=surrogate.rare_contributions)
 
         yield ending_early(pairs.round(design), partial(estimate, REFIT))
@@ -111,7 +125,7 @@ class OddGP(Algorithm[Any]):
             chosen = choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise)
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
             iterations = regime.refit
-        known = pairs.with_subset_last(MAX_LEFT_OUT)
+        known = pairs.evenly_ordered()
         surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
         final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
         standing.set(*final, rare_contributions=surrogate.rare_contributions)

@@ -51,7 +51,8 @@ class ConditionedGP(Generic[K]):
 
     def solve(self, right: Matrix | Values) -> Matrix:
         """Return K^-1 times `right`, where K is the covariance of the observations."""
-        return np.asarray(linalg.cho_solve((self.factor, True), right, check_finite=False))
+        solved, _ = linalg.lapack.dpotrs(self.factor, right, lower=1)
+        return np.asarray(solved)
 
     @cached_property
     def weights(self) -> Values:
@@ -76,7 +77,7 @@ def _inverse_diagonal(factor: Matrix, rows: Players) -> Values:
     else:
         units = np.zeros((len(block), len(rows)), order="F")
         units[rows, np.arange(len(rows))] = 1.0
-        columns = linalg.solve_triangular(block, units, lower=True, overwrite_b=True, check_finite=False)
+        columns, _ = linalg.lapack.dtrtrs(block, units, lower=1, overwrite_b=1)
     return np.asarray(np.einsum("mr,mr->r", columns, columns))
 
 
@@ -97,6 +98,8 @@ def inverse_of(factor: Matrix) -> Matrix:
 def _lower_triangle(kernel: Kernel, x: Matrix) -> Matrix:
     """Return the covariance of all pairs in column order, as LAPACK needs it; only its lower triangle is complete."""
     m = len(x)
+    if m <= BLOCK:
+        return kernel.covariance(x, x).T
     covariance = np.zeros((m, m), order="F")
     for start in range(0, m, BLOCK):
         columns = slice(start, start + BLOCK)

@@ -155,10 +155,9 @@ def product_kernel(relevance: Values) -> Matrix:
     array([[1.  , 0.25],
            [0.25, 1.  ]])
     """
-    kernel = np.ones((1, 1))
-    for other_side in np.exp(-2.0 * relevance):
-        kernel = np.kron([[1.0, other_side], [other_side, 1.0]], kernel)
-    return kernel
+    n = len(relevance)
+    signs = np.where(co.from_ids(np.arange(2**n), n), 1.0, -1.0)
+    return np.exp((signs * relevance) @ signs.T - relevance.sum())
 
 
 def signed_sums(effects: Values) -> Values:

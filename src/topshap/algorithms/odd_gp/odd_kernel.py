@@ -61,22 +61,23 @@ class OddKernel:
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of g between the rows of x and of y, without the residual."""
-        covariance = self._smooth_covariance(x, y)
-        short = x.astype(np.float32)  # exact for sums of +1 and -1, and twice as fast
-        products = short @ (short if y is x else y.astype(np.float32)).T
-        covariance += np.multiply(products, self.linear, dtype=np.float64)
+        covariance, spare = self._smooth_covariance(x, y)
+        np.matmul(x, y.T, out=spare)  # in memory that is there: new memory takes as long as the product
+        spare *= self.linear
+        covariance += spare
         return covariance
 
     def predict(self, x: Matrix, y: Matrix, weights: Values) -> Values:
         """Return the covariance of g between the rows of x and of y, times weights of the rows of y."""
-        prediction: Values = self._smooth_covariance(x, y) @ weights + self.linear * (x @ (y.T @ weights))
+        prediction: Values = self._smooth_covariance(x, y)[0] @ weights + self.linear * (x @ (y.T @ weights))
         return prediction
 
-    def _smooth_covariance(self, x: Matrix, y: Matrix) -> Matrix:
+    def _smooth_covariance(self, x: Matrix, y: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the covariance of the smooth part, and an array of the same shape to write to."""
         rising, falling = exponentials(x, y, self.relevance)
         rising -= falling
         rising *= self.smooth / -np.expm1(-2.0 * float(self.relevance.sum()))
-        return rising
+        return rising, falling
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""

@@ -15,6 +15,8 @@ from topshap.core.coalitions import with_complements
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Values
 
+GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
+
 
 @dataclass
 class ComplementPairs:
@@ -52,16 +54,13 @@ class ComplementPairs:
         self.complement_values = np.concatenate([self.complement_values, values[1 : 2 * complete : 2]])
         return complete
 
-    def with_subset_last(self, count: int) -> ComplementPairs:
-        """Return the pairs with a regular subset of `count` of them at the end, and the grand coalition's first.
+    def evenly_ordered(self) -> ComplementPairs:
+        """Return the pairs in an order whose every end contains early and late ones alike; the first stays first.
 
-        Leave-one-out residuals are cheap for the last pairs, and the last ones in time would not be representative.
+        Leave-one-out residuals are cheap for the last pairs, and the last ones in time would not be representative. The
+        order is that of the fractional parts of the multiples of the golden ratio.
         """
-        m = len(self)
-        if m - 1 <= count:
-            return self
-        last = 1 + np.arange(count) * (m - 1) // count
-        order = np.concatenate([np.setdiff1d(np.arange(m), last), last])
+        order = np.argsort(np.arange(len(self)) * GOLDEN_RATIO % 1.0, kind="stable")
         return ComplementPairs(self.x[order], self.values[order], self.complement_values[order])
 
     def keys(self) -> set[bytes]:

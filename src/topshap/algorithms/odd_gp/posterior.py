@@ -48,11 +48,15 @@ class OddPosterior(ConditionedGP[OddKernel]):
         Their odd parts.
     noise
         Whether the residual is noise of the value function and not part of the game.
+    left_out
+        The largest number of pairs that leave-one-out residuals are computed of.
     """
 
-    def __init__(self, kernel: OddKernel, x: Matrix, g: Values, *, noise: bool = False) -> None:
+    def __init__(
+        self, kernel: OddKernel, x: Matrix, g: Values, *, noise: bool = False, left_out: int = MAX_LEFT_OUT
+    ) -> None:
         super().__init__(kernel, x, g)
-        self._noise = noise
+        self._noise, self._left_out = noise, left_out
 
     @property
     def g(self) -> Values:
@@ -68,7 +72,7 @@ class OddPosterior(ConditionedGP[OddKernel]):
     def left_out(self) -> LeaveOneOut:
         """The leave-one-out residuals of all pairs but the grand coalition's, or of the last ones of many."""
         m = len(self.x)
-        rows = np.arange(max(1, m - MAX_LEFT_OUT), m)
+        rows = np.arange(max(1, m - self._left_out), m)
         return LeaveOneOut(rows, *self.leave_one_out(rows))
 
     @cached_property

@@ -67,6 +67,9 @@ earlier version with 150 pairs in all fits: 0.90 and 0.75 (standard errors 0.06 
 with 100 pairs in all fits. On the judging games it is 0.97 and 0.86 (0.06).
 """
 
+LEFT_OUT_AT_FIRST = 200
+"""The largest number of pairs that leave-one-out residuals are computed of before the last estimate, to save time."""
+
 CANDIDATES = 300
 """The smallest number of candidates that a batch is chosen from; with 1000, errors are the same within noise."""
 

@@ -41,6 +41,8 @@ SAMPLED_PAIRS = 4096
 """The number of pairs on which two predictions are compared in larger games."""
 FITTED_TO = 100
 """The largest number of pairs that hyper-parameters are fitted to."""
+LEFT_OUT = 200
+"""The largest number of pairs whose leave-one-out residuals determine the weights, the last ones."""
 COMPARED_FIRST_ABOVE, LEAST_SHARE = 200, 0.05
 """The number of pairs above which surrogates are first compared on `FITTED_TO` of them, and the share that they need
 there."""
@@ -64,7 +66,7 @@ def stacked_estimate(
     shrinks with their root mean square, not with their mean square.
     """
     values, covariance = surrogate.shapley_values()
-    residuals = surrogate.posterior.left_out.residuals
+    residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
     others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
     if not others:
         return values, covariance
@@ -79,7 +81,7 @@ def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.r
     The list is empty if the game or the number of pairs is too large, or if there is nothing to fit.
     """
     m, n = pairs.x.shape
-    left_out = surrogate.posterior.left_out.rows
+    left_out = surrogate.posterior.left_out.rows[-LEFT_OUT:]
     everything = np.concatenate([pairs.values, pairs.complement_values])
     if n > RICH_MODEL_UP_TO or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
         return []

@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
-from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
+from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT, OddPosterior, is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import FITTED_PER_PLAYER, FITTED_TO, MAX_PAIRS, RICH_MODEL_UP_TO
 from topshap.statistics.least_squares import efficient_least_squares
@@ -50,7 +50,14 @@ class OddSurrogate:
         self.posterior: OddPosterior
 
     def learn(
-        self, x: Matrix, g: Values, e: Values, *, iterations: int = 25, fitted_to: tuple[int, int] = FITTED_TO
+        self,
+        x: Matrix,
+        g: Values,
+        e: Values,
+        *,
+        iterations: int = 25,
+        fitted_to: tuple[int, int] = FITTED_TO,
+        left_out: int = MAX_LEFT_OUT,
     ) -> None:
         """Fit the hyper-parameters from their present values, and condition the process on the pairs.
 
@@ -64,6 +71,8 @@ class OddSurrogate:
             The largest number of iterations of the fit; with 0, the hyper-parameters are kept.
         fitted_to
             The smallest and the largest number of pairs that the hyper-parameters are fitted to, if there are more.
+        left_out
+            The largest number of pairs, the last ones, that leave-one-out residuals are computed of.
         """
         n = x.shape[1]
         rich = n <= RICH_MODEL_UP_TO
@@ -79,7 +88,7 @@ class OddSurrogate:
         kernel, self._parameters = fit(
             data, rows, own=rich, iterations=iterations, start=self._parameters, curvature=self._curvature
         )
-        self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise)
+        self.posterior = OddPosterior(kernel, data.x, data.g, noise=self._noise, left_out=left_out)
 
     def predict(self, x: Matrix) -> Values:
         """Return the posterior mean of the smooth part of g on the scale of the game."""
