@@ -176,12 +176,12 @@ def folder(tmp_path, monkeypatch):
 class QuickProbe(nullcontext):
     """A probe that measures nothing; test_overhead measures."""
 
-    algorithms = ("shap:kernel", "cmcs")
+    algorithms = ("shap:kernel", "cmcs", "odd-gp")
 
     def __enter__(self):
         return self
 
-    def measure(self, algorithm, seed):
+    def measure(self, algorithm, seed, *size):
         return 1.0
 
 

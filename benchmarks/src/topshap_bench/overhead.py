@@ -4,6 +4,9 @@ The game is a sum of weights with 14 players, a budget of 2000 and ``counting="c
 separate process measures one run after the other (see `topshap_bench.overhead_probe`), and the fastest of several seeds
 counts. Given the source tree of another version, a second process measures that version. The two alternate after every
 run, so that the load of the machine affects both equally.
+
+With numbers of players and budgets, the CPU time of whole runs is measured instead, on a game with interactions whose
+values look like probabilities, since an algorithm that learns a model of the game has nothing to learn in a sum.
 """
 
 from __future__ import annotations
@@ -12,12 +15,15 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
+from itertools import product
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 import topshap
-from topshap_bench.summary import as_text, circumstances
+from topshap_bench.summary import as_text, circumstances, geometric_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +52,16 @@ class Overhead(NamedTuple):
         return self.new / self.old
 
 
+class RunTime(NamedTuple):
+    """The CPU milliseconds of one run of an algorithm; nan if a version does not have the algorithm."""
+
+    algorithm: str
+    players: int
+    budget: int
+    new: float
+    old: float
+
+
 class Probe:
     """A process that measures one version of topshap on request.
 
@@ -70,11 +86,14 @@ class Probe:
             raise FileNotFoundError(f"{source} does not contain the package topshap; {loaded} was imported instead.")
         self.algorithms = self._read().split()
 
-    def measure(self, algorithm: str, seed: int) -> float:
-        """Return the CPU time per access of one run in microseconds; nan for an unknown algorithm."""
+    def measure(self, algorithm: str, seed: int, *size: int) -> float:
+        """Return the CPU time per access of one run in microseconds; nan for an unknown algorithm.
+
+        With a size, the number of players and the budget: the CPU time of one run in milliseconds.
+        """
         if algorithm not in self.algorithms:
             return float("nan")
-        print(algorithm, seed, file=self._process.stdin, flush=True)
+        print(algorithm, seed, *size, file=self._process.stdin, flush=True)
         return float(self._read())
 
     def close(self) -> None:
@@ -131,12 +150,33 @@ def overhead(
     return [Overhead(name, ours, theirs, reference) for name, (ours, theirs) in measured.items()]
 
 
-def _fastest(name: str, new: Probe, other: Probe | None, runs: int) -> tuple[float, float]:
+def run_times(
+    *,
+    players: Sequence[int] = (14,),
+    budgets: Sequence[int] = (100, 1000),
+    old: Path | None = None,
+    runs: int = 7,
+    algorithms: Sequence[str] = ("odd-gp",),
+    progress: Callable[[str], object] | None = None,
+) -> list[RunTime]:
+    """Measure whole runs with every number of players and budget; the parameters are those of `overhead`."""
+    measured = []
+    with ExitStack() as stack:
+        new = stack.enter_context(Probe(Path(topshap.__file__).parents[1]))
+        other = None if old is None else stack.enter_context(Probe(old))
+        for name, n, budget in product(algorithms, players, budgets):
+            if progress is not None:
+                progress(f"{name}, {n} players, budget {budget}")
+            measured.append(RunTime(name, n, budget, *_fastest(name, new, other, runs, n, budget)))
+    return measured
+
+
+def _fastest(name: str, new: Probe, other: Probe | None, runs: int, *size: int) -> tuple[float, float]:
     """Return the fastest run of each version; the versions alternate, and so does their order."""
     best = {new: float("inf"), other: float("inf")}
     for turn in range(runs + 1):
         for probe in (new, other) if turn % 2 else (other, new):
-            took = float("nan") if probe is None else probe.measure(name, max(turn - 1, 0))
+            took = float("nan") if probe is None else probe.measure(name, max(turn - 1, 0), *size)
             if turn > 0:  # the first turn is a warm-up
                 best[probe] = min(took, best[probe])
     return best[new], best[other]
@@ -152,3 +192,22 @@ def report(measured: Sequence[Overhead], *, runs: int) -> str:
         lines.append(line + ([f"{found.old:.2f}", f"{found.to_old:.3f}"] if compared else []))
     about = f"microseconds of CPU time per access, n=14, budget 2000, counting='calls', fastest of {runs} runs"
     return f"{circumstances()}\n\n{about}\n{as_text(columns, lines)}"
+
+
+def report_of_run_times(measured: Sequence[RunTime], *, runs: int) -> str:
+    """Return a table with a line per number of players and budget, and the mean ratio to the other version."""
+    compared = not all(isnan(found.old) for found in measured)
+    columns = ["algorithm", "n", "budget", "ms", *(["old ms", "new / old"] if compared else [])]
+    lines = [
+        [
+            *(found.algorithm, found.players, found.budget, f"{found.new:.1f}"),
+            *([f"{found.old:.1f}", f"{found.new / found.old:.3f}"] if compared else []),
+        ]
+        for found in measured
+    ]
+    about = f"milliseconds of CPU time per run, fastest of {runs} runs"
+    text = f"{circumstances()}\n\n{about}\n{as_text(columns, lines)}"
+    if not compared:
+        return text
+    mean = geometric_mean([float(np.log(found.new / found.old)) for found in measured])
+    return f"{text}\n\ngeometric mean of new / old: {mean.ratio:.3f}"

@@ -224,19 +224,28 @@ def overhead(
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="The number of runs; the fastest one counts.")] = 7,
     algorithm: Algorithms = None,
+    players: Annotated[
+        list[int] | None, typer.Option(min=2, help="A number of players, for the time of whole runs; can be repeated.")
+    ] = None,
+    budget: Budgets = None,
 ) -> None:
     """Print the CPU time per access of every algorithm in identify, and that of shap's KernelExplainer.
 
-    With --old, this version and another one are measured alternately.
+    With --old, this version and another one are measured alternately. With --players or --budget, the time of whole
+    runs is printed instead, of odd-gp unless --algorithm names others.
 
     For example: topshap-bench overhead --runs 1 --algorithm cmcs
     """
     from topshap_bench.overhead import overhead as run
-    from topshap_bench.overhead import report
+    from topshap_bench.overhead import report, report_of_run_times, run_times
 
     def say(name: str) -> None:
         typer.echo(f"measuring {name}", err=True)
 
+    if players is not None or budget is not None:
+        sizes = given(players=players, budgets=budget, algorithms=algorithm)
+        typer.echo(report_of_run_times(run_times(old=old, runs=runs, progress=say, **sizes), runs=runs))
+        return
     typer.echo(report(run(old=old, runs=runs, progress=say, **given(algorithms=algorithm)), runs=runs))
 
 

@@ -8,6 +8,7 @@ where L-BFGS-B with the same numbers of iterations took 72, at a lower objective
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -115,21 +116,21 @@ def _line_search(objective: Objective, start: Point, direction: Values, low: Val
     """Return the first point on the way with a sufficient decrease; None without one."""
     step = 1.0
     while step > SMALLEST_STEP:
-        x = np.clip(start.x + step * direction, low, high)
+        x = np.minimum(np.maximum(start.x + step * direction, low), high)
         slope = float(start.gradient @ (x - start.x))
         value, gradient = objective(x)
         if value <= start.value + SUFFICIENT * slope:
             return Point(x, value, gradient)
-        step *= float(np.clip(-slope / (2.0 * (value - start.value - slope)), 0.1, 0.5))  # the minimum of a parabola
+        step *= min(max(-slope / (2.0 * (value - start.value - slope)), 0.1), 0.5)  # the minimum of a parabola
     return None
 
 
 def _updated(inverse: Matrix, step: Values, change: Values) -> Matrix:
     """Return the inverse Hessian after a step and the change of the gradient in it (the BFGS formula)."""
     curvature = float(step @ change)
-    if curvature <= 1e-10 * float(np.sqrt((step @ step) * (change @ change))):
+    if curvature <= 1e-10 * math.sqrt((step @ step) * (change @ change)):
         return inverse
     turned = inverse @ change
-    cross = np.outer(turned, step / curvature)
+    cross = turned[:, None] * (step / curvature)
     weight = (1.0 + float(change @ turned) / curvature) / curvature
-    return np.asarray(inverse + np.outer(weight * step, step) - cross - cross.T)
+    return np.asarray(inverse + (weight * step)[:, None] * step - cross - cross.T)
