@@ -62,7 +62,8 @@ class OddGP(Algorithm[Any]):
     Parameters
     ----------
     active_rounds
-        The number of batches after the first design; 0 spends the whole budget on the first design.
+        The largest number of batches after the first design, which small budgets have fewer of; 0 spends the whole
+        budget on the first design.
     min_batch
         The smallest number of evaluations in a batch after the first design, to keep parallel workers busy.
 

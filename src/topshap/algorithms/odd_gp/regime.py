@@ -51,6 +51,14 @@ On the tuning games the error is 1.16 times as large if only the smallest budget
 budgets do.
 """
 
+FEWER_ROUNDS = ((2.5, 2), (5.0, 3))
+"""Below these numbers of pairs per player, the largest number of batches, to save time.
+
+On the tuning games below 2.5 pairs per player, two batches instead of four have 1.035 times the root mean square error
+in 0.7 of the time (standard error 0.025); between 2.5 and 5, three have 0.98 times the error (0.03). With more pairs,
+two have 1.06 times the error (0.03). Beyond `RICH_MODEL_UP_TO` players this was not measured, and does not apply.
+"""
+
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
 """BFGS iterations of the first fit of the hyper-parameters, of the refit after each batch, and of the last fit.
 
@@ -122,7 +130,7 @@ class Regime:
             learned=MAX_PAIRS if pairs <= MAX_PAIRS else max(MAX_PAIRS**2 // pairs, LEAST_LEARNED),
             refit=REFIT if rich else 0,
             overall_weight=1.0 if rich else 0.0,
-            active_rounds=active_rounds,
+            active_rounds=min([active_rounds, *(most for limit, most in FEWER_ROUNDS if rich and pairs < limit * n)]),
             min_batch=min_batch,
         )
 
