@@ -141,7 +141,7 @@ class Objective:
     def _add_relevances(self, gradient: Values, a: Values, by_exponent: Matrix, by_total: float) -> None:
         """Add the derivatives by the parameters of the relevances to a gradient."""
         moments = np.einsum("im,im->i", self._transposed, self._transposed @ by_exponent)
-        by_relevance = moments - (_diagonal(by_exponent).sum() / 2.0 + by_total)
+        by_relevance = moments - _diagonal(by_exponent).sum() / 2.0 - by_total
         by_relevance *= a * (a < MAX_RELEVANCE)
         gradient[BASE] = by_relevance.sum()
         gradient[HEREDITY] = by_relevance @ self._data.main_effects
