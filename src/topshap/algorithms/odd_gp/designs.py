@@ -16,8 +16,6 @@ from topshap.core import coalitions as co
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from numpy.typing import NDArray
-
     from topshap.core.typing import Coalitions, Values
 
 _MAX_LISTED_SETS, _LISTED_ABOVE = 200_000, 0.3
@@ -73,7 +71,7 @@ def draw_pairs(n: int, count: int, exponent: float, rng: np.random.Generator) ->
     return rows
 
 
-def _scattered(n: int, counts: NDArray[np.integer], rng: np.random.Generator) -> Coalitions:
+def _scattered(n: int, counts: np.ndarray, rng: np.random.Generator) -> Coalitions:
     """Draw pairs with these numbers of the sizes 1, 2, ..., independently of each other except where sizes are small.
 
     This is several times faster than `draw_pairs`. Players are not balanced, and a pair may occur twice.
@@ -84,7 +82,7 @@ def _scattered(n: int, counts: NDArray[np.integer], rng: np.random.Generator) ->
     return np.concatenate([*few, many])
 
 
-def _counts_of_sizes(n: int, count: int, exponent: float, rng: np.random.Generator) -> NDArray[np.integer]:
+def _counts_of_sizes(n: int, count: int, exponent: float, rng: np.random.Generator) -> np.ndarray:
     """Divide `count` pairs among the sizes 1 .. n // 2, weighted by (s (n - s))^-exponent."""
     sizes = np.arange(1, n // 2 + 1)
     weights = (4.0 * sizes * (n - sizes) / n**2) ** -exponent * np.where(2 * sizes == n, 0.5, 1.0)
@@ -111,7 +109,7 @@ def pairs_of_size(n: int, size: int) -> int:
     return comb(n, size) // (2 if 2 * size == n else 1)
 
 
-def allocate(count: int, weights: Values, available: Values, rng: np.random.Generator) -> NDArray[np.integer]:
+def allocate(count: int, weights: Values, available: Values, rng: np.random.Generator) -> np.ndarray:
     """Divide `count` among bins in proportion to their weights and within their capacities, with random rounding.
 
     Examples
