@@ -85,7 +85,9 @@ class Objective:
         self._extremeness = extremeness(self._x)
         self._products = self._x @ self._transposed
         self._constant = constant_variance(data)
-        self._odd, self._even = data.g[rows], None if data.e is None else data.e[rows]
+        self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
+        if data.e is not None:
+            self._parts.append((data.e[rows], -1, EVEN_SMOOTH, EVEN_RESIDUAL))
         self._work = np.empty((5, len(rows), len(rows)))
         self._weighted = np.empty_like(self._x)
 
@@ -99,39 +101,29 @@ class Objective:
         end = _sinh_and_cosh(cosh, sinh, spare, float(a.sum()))
         variances = np.exp(parameters[:SLOPE]).tolist()
         noise = np.exp(parameters[SLOPE] * self._extremeness)
-        # The odd part: sinh(u) / sinh(total). Derivatives by the exponent u are those of the upper triangle.
-        scale, residual = variances[SMOOTH] / (1.0 - end), variances[RESIDUAL] * noise
-        np.multiply(sinh, scale, out=covariance)
-        np.multiply(self._products, variances[LINEAR], out=spare)
-        covariance += spare
-        value, slope = _gaussian(covariance, self._odd, residual)
-        if slope is None:
-            return 1e10, gradient
-        diagonal = _diagonal(slope)
-        with_kernel = np.vdot(slope, sinh) - diagonal @ _diagonal(sinh) / 2.0
-        gradient[LINEAR] = variances[LINEAR] * (np.vdot(slope, self._products) - diagonal.sum() * len(a) / 2.0)
-        gradient[SMOOTH] = scale * with_kernel
-        on_diagonal = diagonal * residual
-        gradient[RESIDUAL], gradient[SLOPE] = on_diagonal.sum() / 2.0, on_diagonal @ self._extremeness / 2.0
-        by_total = scale * with_kernel * (1.0 + end) / (1.0 - end)
-        np.multiply(slope, cosh, out=by_exponent)
-        by_exponent *= scale
-        if self._even is not None:  # the even part: cosh(u) / cosh(total)
-            scale, residual = variances[EVEN_SMOOTH] / (1.0 + end), variances[EVEN_RESIDUAL] * noise
-            np.multiply(cosh, scale, out=covariance)
-            covariance += self._constant
-            likelihood, slope = _gaussian(covariance, self._even, residual)
+        value, by_total = 0.0, 0.0
+        by_exponent.fill(0.0)  # the derivative by sum_i a_i x_i y_i, its upper triangle
+        for observed, sign, scale_at, residual_at in self._parts:
+            # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
+            kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
+            scale, residual = variances[scale_at] / (1.0 - sign * end), variances[residual_at] * noise
+            np.multiply(kernel, scale, out=covariance)
+            covariance += np.multiply(self._products, variances[LINEAR], out=spare) if sign > 0 else self._constant
+            likelihood, slope = _gaussian(covariance, observed, residual)
             if slope is None:
                 return 1e10, np.zeros(len(parameters))
             value += likelihood
             diagonal = _diagonal(slope)
-            with_kernel = np.vdot(slope, cosh) - diagonal @ _diagonal(cosh) / 2.0
-            gradient[EVEN_SMOOTH] = scale * with_kernel
-            on_diagonal = diagonal * residual
-            gradient[EVEN_RESIDUAL] = on_diagonal.sum() / 2.0
-            gradient[SLOPE] += on_diagonal @ self._extremeness / 2.0
-            by_total += scale * with_kernel * (1.0 - end) / (1.0 + end)
-            np.multiply(slope, sinh, out=slope)
+            with_kernel = np.vdot(slope, kernel) - diagonal @ _diagonal(kernel) / 2.0
+            if sign > 0:
+                with_products = np.vdot(slope, self._products) - diagonal.sum() * len(a) / 2.0
+                gradient[LINEAR] = variances[LINEAR] * with_products
+            gradient[scale_at] = scale * with_kernel
+            on_diagonal = diagonal * residual / 2.0
+            gradient[residual_at] = on_diagonal.sum()
+            gradient[SLOPE] += on_diagonal @ self._extremeness
+            by_total += scale * with_kernel * (1.0 + sign * end) / (1.0 - sign * end)
+            slope *= other
             slope *= scale
             by_exponent += slope
         self._add_relevances(gradient, a, by_exponent, by_total)
