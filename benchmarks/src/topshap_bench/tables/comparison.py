@@ -71,7 +71,7 @@ def compare(
     """Measure all explainers on all set-ups."""
     cells = []
     for name in setups:
-        setup = make(name, folder, rows=max(rows))
+        setup = make(name, folder, rows=max(*rows, judged))
         truth = setup.truth(min(judged, len(setup.X)))
         progress(f"{name}: {setup.n_players} players, {len(setup.X)} rows")
         for explain in (*map(RIVALS.get, installed(rivals)), topshap_with(50)):
