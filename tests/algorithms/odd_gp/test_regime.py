@@ -58,3 +58,11 @@ def test_without_active_rounds_or_with_too_many_pairs_the_first_design_has_the_w
 def test_beyond_the_largest_number_of_pairs_the_process_learns_from_fewer():
     learned = [regime(30, 2 * pairs).learned for pairs in (100, MAX_PAIRS, MAX_PAIRS + 1, 9000, 20_000, 10**6)]
     assert learned == [MAX_PAIRS, MAX_PAIRS, 5999, 4000, LEAST_LEARNED, LEAST_LEARNED]
+
+
+@pytest.mark.parametrize(
+    ("n", "remaining", "rounds"), [(14, 68, 2), (14, 70, 3), (14, 138, 3), (14, 140, 4), (200, 500, 2), (201, 500, 4)]
+)
+def test_small_budgets_have_fewer_batches(n, remaining, rounds):
+    assert regime(n, remaining).active_rounds == rounds
+    assert regime(n, remaining, active_rounds=1).active_rounds == 1
