@@ -63,7 +63,7 @@ def stacked_estimate(
     The weights are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the variance
     shrinks with their root mean square, not with their mean square.
     """
-    values, covariance = surrogate.shapley_values()
+    values, covariance = surrogate.shapley_values(cautious=True)
     residuals = surrogate.posterior.left_out.residuals
     others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
     if not others:
