@@ -132,6 +132,14 @@ def test_smooth_and_exact_results_are_not_warned_about():
         assert not topshap.identify(AdditiveGame(SMALL), k=3, random_state=0).rare_contributions
 
 
+def test_a_perfect_logit_fit_of_few_pairs_is_warned_about():
+    """The first surrogate does not fit well, but the stacked ones predict all pairs, also those next to a jump."""
+    x = np.random.default_rng(0).normal(size=N)
+    smooth = TableGame(1.0 / (1.0 + np.exp(-(ALL @ x))))
+    with pytest.warns(topshap.RareContributionsWarning):
+        assert topshap.identify(smooth, k=3, budget=100, random_state=0).rare_contributions
+
+
 def test_a_confident_result_is_not_warned_about():
     top = topshap.identify(game_of_rare_patterns(1), k=3, epsilon=0.02, random_state=0)
     assert top.stopped == "confident"

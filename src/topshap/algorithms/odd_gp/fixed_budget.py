@@ -114,8 +114,11 @@ class OddGP(Algorithm[Any]):
             iterations = regime.refit
         known = pairs.with_subset_last(MAX_LEFT_OUT)
         surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
-        final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
-        standing.set(*final, rare_contributions=surrogate.rare_contributions)
+        if regime.noise:
+            standing.set(*surrogate.shapley_values())
+        else:
+            values, covariance, rare = stacked_estimate(surrogate, known, problem.rng)
+            standing.set(values, covariance, rare_contributions=rare)
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
 

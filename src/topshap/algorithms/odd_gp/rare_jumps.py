@@ -38,6 +38,8 @@ VERY_SMOOTH = 0.02
 
 The real games of the benchmark have 0.03 and more after 100 evaluations.
 """
+STACKED_SMOOTH = 0.005
+"""The same for the residuals after stacking, which the real games of the benchmark exceed three times."""
 FEW_IF_SMOOTH, FEW_IF_HEAVY, FEW_IF_EXACT = 75, 150, 200
 """Fewer pairs may miss jumps whatever the other residuals are, if these are very small, have heavy tails, or are almost
 zero.
@@ -100,6 +102,17 @@ def may_be_missed(residuals: Values, jumps: Matrix, shapley_values: Values) -> b
         return True
     matter = math.sqrt(np.max(np.diag(jumps))) > MATTERS * float(np.ptp(shapley_values))
     return has_heavy_tails(residuals) and (m < FEW_IF_HEAVY or matter)
+
+
+def hide_jumps(stacked: Values) -> bool:
+    """Return whether stacked residuals are so small, of so few pairs, that they say nothing about jumps.
+
+    Examples
+    --------
+    >>> hide_jumps(np.full(50, 1e-3)), hide_jumps(np.full(100, 1e-3)), hide_jumps(np.full(50, 0.1))
+    (True, False, False)
+    """
+    return len(stacked) < FEW_IF_SMOOTH and math.sqrt(np.mean(stacked**2)) < STACKED_SMOOTH
 
 
 def shares_of_sizes(x: Matrix) -> Values:

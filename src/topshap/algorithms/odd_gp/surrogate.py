@@ -127,12 +127,13 @@ class OddSurrogate:
         """Whether contributions may be rare and large, so that intervals may be too narrow."""
         posterior = self.posterior
         residuals = posterior.left_out.residuals
-        unobserved = len(posterior.x) < 2.0 ** (posterior.x.shape[1] - 1)
-        return (
-            not self._noise
-            and unobserved
-            and may_be_missed(residuals, posterior.jump_covariance, posterior.shapley_values)
-        )
+        return self.unobserved and may_be_missed(residuals, posterior.jump_covariance, posterior.shapley_values)
+
+    @property
+    def unobserved(self) -> bool:
+        """Whether there may be jumps in pairs that were not observed; noise is not a jump."""
+        m, n = self.posterior.x.shape
+        return not self._noise and m < 2 ** (n - 1)
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Add an additive game fitted to the residuals of the pairs beyond `max_pairs`.
