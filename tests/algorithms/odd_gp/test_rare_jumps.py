@@ -88,8 +88,23 @@ def test_no_jump_is_missed_where_all_pairs_of_a_size_are_known():
         (np.concatenate([np.full(299, 0.01), [5.0]]), 0.001, False),
         (np.concatenate([np.full(299, 0.01), [5.0]]), 0.1, True),
         (np.linspace(-1.0, 1.0, 100), 0.1, False),
+        (np.linspace(-0.03, 0.03, 50), 0.0, True),
+        (np.linspace(-0.03, 0.03, 100), 0.0, False),
+        (np.concatenate([np.full(190, 1e-6), [0.01]]), 0.0, True),
+        (np.concatenate([np.full(290, 1e-6), [0.01]]), 0.0, False),
     ],
-    ids=["exact, few", "exact, many", "heavy, few", "heavy, harmless", "heavy, harmful", "smooth"],
+    ids=[
+        "exact, few",
+        "exact, many",
+        "heavy, few",
+        "heavy, harmless",
+        "heavy, harmful",
+        "smooth",
+        "very smooth, few",
+        "very smooth, many",
+        "exact for most, few",
+        "exact for most, many",
+    ],
 )
 def test_jumps_may_be_missed_if_pairs_are_few_or_jumps_matter(residuals, deviation, missed):
     assert may_be_missed(residuals, deviation**2 * np.eye(2), np.array([1.0, 0.0])) == missed
@@ -115,6 +130,14 @@ def test_smooth_and_exact_results_are_not_warned_about():
         assert not topshap.identify(smooth, k=3, budget=200, random_state=0).rare_contributions
         assert not topshap.identify(AdditiveGame(SMALL), k=3, budget=402, random_state=0).rare_contributions
         assert not topshap.identify(AdditiveGame(SMALL), k=3, random_state=0).rare_contributions
+
+
+def test_a_perfect_logit_fit_of_few_pairs_is_warned_about():
+    """The first surrogate does not fit well, but the stacked ones predict all pairs, also those next to a jump."""
+    x = np.random.default_rng(0).normal(size=N)
+    smooth = TableGame(1.0 / (1.0 + np.exp(-(ALL @ x))))
+    with pytest.warns(topshap.RareContributionsWarning):
+        assert topshap.identify(smooth, k=3, budget=100, random_state=0).rare_contributions
 
 
 def test_a_confident_result_is_not_warned_about():

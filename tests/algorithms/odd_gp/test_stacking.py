@@ -105,7 +105,7 @@ def test_logits_reduce_errors_beyond_16_players():
         pairs, exact = some_probabilities(24, 120, seed)
         surrogate = surrogate_of(pairs)
         alone = surrogate.shapley_values()[0]
-        stacked, covariance = stacked_estimate(surrogate, pairs, np.random.default_rng(seed))
+        stacked, covariance, _ = stacked_estimate(surrogate, pairs, np.random.default_rng(seed))
         assert stacked.sum() == pytest.approx(exact.sum(), abs=1e-9)
         assert np.all(np.diag(covariance) > 0.0)
         ratios.append(np.linalg.norm(stacked - exact) / np.linalg.norm(alone - exact))

@@ -105,7 +105,7 @@ class OddGP(Algorithm[Any]):
         surrogate = OddSurrogate(problem.rng, noise=regime.noise, max_pairs=regime.learned, curvature=Curvature())
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
 
-        def estimate(iterations: int) -> None:
+        def estimate(iterations: int, *, cautious: bool = False) -> None:
             known = pairs.evenly_ordered()
             surrogate.learn(
                 known.x,
@@ -115,21 +115,25 @@ class OddGP(Algorithm[Any]):
                 fitted_to=FITTED_AT_FIRST,
                 left_out=LEFT_OUT_AT_FIRST,
             )
-            standing.set(*surrogate.shapley_values(), rare_contributions=surrogate.rare_contributions)
+            values, covariance = surrogate.shapley_values(cautious=cautious)
+            standing.set(values, covariance, rare_contributions=surrogate.rare_contributions)
 
-        yield ending_early(pairs.round(design), partial(estimate, REFIT))
+        yield ending_early(pairs.round(design), partial(estimate, REFIT, cautious=True))
         iterations = FIRST_FIT
         for batch in regime.batches(regime.pairs - len(design)):
             estimate(iterations)
             contrasts = ranked_contrasts(surrogate, standing, problem.k, regime.overall_weight)
             candidates = draw_candidates(regime.candidates(batch), pairs, problem.rng, repeat=regime.noise)
             chosen = choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise)
-            yield ending_early(pairs.round(chosen), partial(estimate, regime.refit))
+            yield ending_early(pairs.round(chosen), partial(estimate, regime.refit, cautious=True))
             iterations = regime.refit
         known = pairs.evenly_ordered()
         surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
-        final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
-        standing.set(*final, rare_contributions=surrogate.rare_contributions)
+        if regime.noise:
+            standing.set(*surrogate.shapley_values())
+        else:
+            values, covariance, rare = stacked_estimate(surrogate, known, problem.rng)
+            standing.set(values, covariance, rare_contributions=rare)
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
 

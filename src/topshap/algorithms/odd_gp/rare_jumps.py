@@ -30,10 +30,22 @@ MATTERS = 0.005
 """Jumps matter if they add this fraction of the range of the Shapley values to a standard error."""
 ALMOST_EXACT = 1e-6
 """A fit is almost exact below this root mean square of the residuals, on the scale on which g has 1."""
-FEW_IF_HEAVY, FEW_IF_EXACT = 150, 200
-"""Fewer pairs may miss jumps whatever the other residuals are, if these have heavy tails or are almost zero.
+EXACT_FOR_MOST, OF_DEVIATION = 2e-5, 0.05
+"""A fit is exact for most pairs if the median residual is below this, and below this multiple of the root mean square:
+then the others are jumps."""
+VERY_SMOOTH = 0.02
+"""A game is very smooth below this root mean square of the residuals: a single jump would exceed all of them.
 
-With probability 95%, 150 pairs contain a jump that occurs in one pair of 50, and 200 pairs one of one pair in 67.
+The real games of the benchmark have 0.03 and more after 100 evaluations.
+"""
+STACKED_SMOOTH = 0.005
+"""The same for the residuals after stacking. The real games of the benchmark have 0.015 and more."""
+FEW_IF_SMOOTH, FEW_IF_HEAVY, FEW_IF_EXACT = 75, 150, 200
+"""Fewer pairs may miss jumps whatever the other residuals are, if these are very small, have heavy tails, or are almost
+zero.
+
+With probability 95%, 75 pairs contain a jump that occurs in one pair of 25, 150 pairs one of one pair in 50, and 200
+pairs one of one pair in 67.
 """
 
 
@@ -77,15 +89,30 @@ def has_heavy_tails(residuals: Values) -> bool:
 def may_be_missed(residuals: Values, jumps: Matrix, shapley_values: Values) -> bool:
     """Return whether jumps that matter may have been missed, so that intervals may be too narrow.
 
-    If the fit is almost exact, few pairs say nothing about jumps. If the residuals have heavy tails, either the pairs
-    are few, or the standard errors due to jumps matter next to the differences between the Shapley values.
+    If the fit is almost exact, for all or for most pairs, few pairs say nothing about other jumps; fewer still if the
+    game is very smooth. If the residuals have heavy tails, either the pairs are few, or the standard errors due to
+    jumps matter next to the differences between the Shapley values.
     """
     m = len(residuals)
     deviation = math.sqrt(np.mean(residuals**2)) if m else 0.0
     if deviation < ALMOST_EXACT:
         return m < FEW_IF_EXACT
+    exact_for_most = float(np.median(np.abs(residuals))) < min(EXACT_FOR_MOST, OF_DEVIATION * deviation)
+    if (exact_for_most and m < FEW_IF_EXACT) or (deviation < VERY_SMOOTH and m < FEW_IF_SMOOTH):
+        return True
     matter = math.sqrt(np.max(np.diag(jumps))) > MATTERS * float(np.ptp(shapley_values))
     return has_heavy_tails(residuals) and (m < FEW_IF_HEAVY or matter)
+
+
+def hide_jumps(stacked: Values) -> bool:
+    """Return whether stacked residuals are so small, of so few pairs, that they say nothing about jumps.
+
+    Examples
+    --------
+    >>> hide_jumps(np.full(50, 1e-3)), hide_jumps(np.full(100, 1e-3)), hide_jumps(np.full(50, 0.1))
+    (True, False, False)
+    """
+    return len(stacked) < FEW_IF_SMOOTH and math.sqrt(np.mean(stacked**2)) < STACKED_SMOOTH
 
 
 def shares_of_sizes(x: Matrix) -> Values:

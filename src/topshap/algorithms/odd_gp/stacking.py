@@ -22,6 +22,7 @@ from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
 from topshap.algorithms.odd_gp.surrogate import additive_fit
 from topshap.core import coalitions as co
@@ -48,6 +49,14 @@ COMPARED_FIRST_ABOVE, LEAST_SHARE = 200, 0.05
 there."""
 
 
+class Estimate(NamedTuple):
+    """Shapley values, their covariance, and whether it may miss rare contributions."""
+
+    shapley_values: Values
+    covariance: Matrix
+    rare_contributions: bool
+
+
 class Prediction(NamedTuple):
     """The Shapley values by one surrogate, and its leave-one-out residuals."""
 
@@ -57,22 +66,22 @@ class Prediction(NamedTuple):
     """The covariance of the Shapley values due to sampled pairs."""
 
 
-def stacked_estimate(
-    surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator
-) -> tuple[Values, Matrix]:
+def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> Estimate:
     """Return the Shapley values and their covariance by the surrogate, stacked with surrogates on logit values.
 
     The weights are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the variance
     shrinks with their root mean square, not with their mean square.
     """
-    values, covariance = surrogate.shapley_values()
+    values, covariance = surrogate.shapley_values(cautious=True)
     residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
     others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
     if not others:
-        return values, covariance
+        return Estimate(values, covariance, surrogate.rare_contributions)
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
-    shrinkage = linalg.norm(best.residuals / surrogate.scale) / linalg.norm(residuals)
-    return best.shapley_values, shrinkage * covariance + best.sampling
+    stacked = best.residuals / surrogate.scale
+    covariance = linalg.norm(stacked) / linalg.norm(residuals) * covariance + best.sampling
+    rare = surrogate.rare_contributions or (surrogate.unobserved and hide_jumps(stacked))
+    return Estimate(best.shapley_values, covariance, rare)
 
 
 def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.algorithms.odd_gp.caution import cautious_covariance
 from topshap.algorithms.odd_gp.fitting import fit, observe
 from topshap.algorithms.odd_gp.integrals import pair_functional, pair_prior
 from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT, OddPosterior, is_perfect
@@ -100,12 +101,17 @@ class OddSurrogate:
         alone = OddPosterior(posterior.kernel, posterior.x[rows], posterior.g[rows])
         return self.scale * alone.leave_one_out(np.arange(len(rows)))[0]
 
-    def shapley_values(self) -> tuple[Values, Matrix]:
+    def shapley_values(self, *, cautious: bool = False) -> tuple[Values, Matrix]:
         """Return the posterior mean and covariance of the Shapley values on the scale of the game.
 
         The mean is adjusted to add up to v(N) - v(empty) to the last digit, unless values are noisy. The covariance is
         widened by the mean square of the standardised leave-one-out residuals, if that is above 1, and by 1 + 2 n / m
         for the hyper-parameters, which were fitted to the same pairs. Rare jumps and a perfect fit add to it.
+
+        Parameters
+        ----------
+        cautious
+            Whether to allow for relevances that are too small, see `cautious_covariance`; not if values are noisy.
         """
         posterior, scale = self.posterior, self.scale
         m, n = posterior.x.shape
@@ -113,8 +119,12 @@ class OddSurrogate:
         if not self._noise:
             values = values + (2.0 * posterior.g[0] - values.sum()) / n
         _, residuals, deviations = posterior.left_out
-        misfit = float(np.mean((residuals / deviations) ** 2)) if m > 1 else 1.0
-        covariance = posterior.covariance * (max(1.0, misfit) * (1.0 + 2.0 * n / m))
+        if cautious and not self._noise and n <= RICH_MODEL_UP_TO and m > 1:
+            covariance = cautious_covariance(posterior)
+        else:
+            misfit = float(np.mean((residuals / deviations) ** 2)) if m > 1 else 1.0
+            covariance = posterior.covariance * max(1.0, misfit)
+        covariance = covariance * (1.0 + 2.0 * n / m)
         if not self._noise:
             covariance = covariance + (
                 self._unseen_jump_covariance() if is_perfect(residuals) else posterior.jump_covariance
@@ -126,12 +136,13 @@ class OddSurrogate:
         """Whether contributions may be rare and large, so that intervals may be too narrow."""
         posterior = self.posterior
         residuals = posterior.left_out.residuals
-        unobserved = len(posterior.x) < 2.0 ** (posterior.x.shape[1] - 1)
-        return (
-            not self._noise
-            and unobserved
-            and may_be_missed(residuals, posterior.jump_covariance, posterior.shapley_values)
-        )
+        return self.unobserved and may_be_missed(residuals, posterior.jump_covariance, posterior.shapley_values)
+
+    @property
+    def unobserved(self) -> bool:
+        """Whether there may be jumps in pairs that were not observed; noise is not a jump."""
+        m, n = self.posterior.x.shape
+        return not self._noise and m < 2 ** (n - 1)
 
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Add an additive game fitted to the residuals of the pairs beyond `max_pairs`.
