@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from topshap.core.extras import import_extra
-from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.known_dummies import players_to_play, tops_with_dummies, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.player_values import plain_value
 from topshap.core.result import TopK
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.race import Race
+    from topshap.core.results import TopKs
     from topshap.core.typing import Matrix, Players, Values
 
 Share: TypeAlias = Literal["auto"] | bool
@@ -267,7 +268,7 @@ class Explained(NamedTuple):
     """The results of one part: one `TopK` per row, or per row and output."""
 
     part: Part
-    results: Sequence[TopK]
+    results: TopKs
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,8 +320,11 @@ class RowResults(Sequence[TopK]):
     @cached_property
     def players(self) -> Players:
         """The top k of all results."""
-        whole = all(len(part.players) == self.n_players for part, _ in self.explained)
-        return self._gathered("players") if whole else np.array([top.players for top in self])
+        found = np.empty((len(self._place), self.outputs_per_row, self.k), dtype=np.intp)
+        for part, results in self.explained:
+            own = tops_with_dummies(results, part.players, self.n_players, self.k)
+            found[part.rows] = own.reshape(len(part.rows), self.outputs_per_row, self.k)
+        return found.reshape(-1, self.k)
 
     @cached_property
     def empty(self) -> Values:
@@ -353,9 +357,5 @@ class RowResults(Sequence[TopK]):
 
     def _columns(self, name: str) -> Iterator[tuple[Part, Any]]:
         for part, results in self.explained:
-            column = getattr(results, name, None)
-            if column is None:
-                column = np.array([getattr(top, name) for top in results])
-            elif np.ndim(column) == 0:
-                column = np.full(len(results), column)
-            yield part, column
+            column = getattr(results, name)
+            yield part, np.full(len(results), column) if np.ndim(column) == 0 else column
