@@ -65,7 +65,8 @@ class SetUp:
     trees: Any
     """A tree model whose raw output is explained, None if the truth is found by enumeration."""
     tuned: bool
-    """Whether constants of topshap were chosen while looking at this table, with this model or another one."""
+    """Whether constants of topshap were chosen while looking at this table with this kind of background, many rows or
+    one, and any model."""
 
     @property
     def n_players(self) -> int:
