@@ -323,3 +323,88 @@ def test_the_callback_and_the_progress_bar_follow_the_run(rows, background, caps
     assert seen == sorted(seen)
     assert seen[-1] == BUDGET
     assert f"{ROWS}/{ROWS}" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def different_dummies(rows):
+    """Rows with known dummies of their own, if they are explained with a baseline of zeros."""
+    X = rows.copy()
+    X[np.random.default_rng(3).random(X.shape) < 0.15] = 0.0
+    return X
+
+
+ZEROS = np.zeros((1, N))
+
+
+def probability(X):
+    return 1.0 / (1.0 + np.exp(-np.asarray(X) @ np.linspace(-1.0, 1.0, 10) - X[:, 0] * X[:, 3]))
+
+
+@pytest.mark.parametrize("predict", [Counted(), probability])
+def test_rows_with_different_dummies_are_as_accurate_as_rows_one_by_one(different_dummies, predict):
+    games = [topshap.games.PredictionGame(predict, x, ZEROS, imputer="baseline") for x in different_dummies]
+    truth = np.array([shapley_values(game) for game in games])
+    explainer = topshap.Explainer(predict, ZEROS, imputer="baseline", random_state=0)
+    errors = {}
+    for share in (True, False):
+        tops = explainer.explain_many(different_dummies, k=3, budget=BUDGET, share=share)
+        errors[share] = np.sqrt(np.mean((tops.estimates - truth) ** 2, axis=1)) / np.ptp(truth, axis=1)
+        assert (tops.estimates[different_dummies == 0.0] == 0.0).all()
+        np.testing.assert_allclose(tops.estimates.sum(axis=1), tops.grand - tops.empty, atol=1e-9)
+        uncertain = tops.std_errors > 0.0
+        assert (np.abs(tops.estimates - truth)[uncertain] <= 1.96 * tops.std_errors[uncertain]).mean() > 0.88
+        assert {top.evaluations <= BUDGET for top in tops} == {True}
+        np.testing.assert_array_equal(tops.players, [top.players for top in tops])
+    # The standard error of the mean over 24 rows is about 10% of it.
+    assert errors[True].mean() < 1.5 * errors[False].mean()
+
+
+def test_rows_with_different_dummies_do_not_depend_on_workers_or_the_store(different_dummies, tmp_path):
+    def explain(function, **options):
+        explainer = topshap.Explainer(function, ZEROS, imputer="baseline", random_state=0)
+        return explainer.explain_many(different_dummies, k=3, budget=BUDGET, **options).estimates
+
+    def predict(X):  # workers get functions of a test by value
+        return np.tanh(X @ np.linspace(-1.0, 1.0, 10)) + 0.5 * X[:, 0] * X[:, 3] + X[:, 7]
+
+    plain = explain(predict)
+    np.testing.assert_array_equal(explain(predict, n_jobs=2), plain)
+    spent = []
+    for _ in range(2):
+        counted = Counted()
+        store = topshap.Store(tmp_path / "run.db", game="counted")
+        np.testing.assert_array_equal(explain(counted, store=store), plain)
+        spent.append(counted.rows)
+    assert spent[1] < 0.1 * spent[0]
+
+
+def test_rows_with_different_dummies_can_be_interrupted(different_dummies):
+    explainer = topshap.Explainer(Counted(fail_after=1100), ZEROS, imputer="baseline", random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        explainer.explain_many(different_dummies, k=3, budget=BUDGET)
+    explainer = topshap.Explainer(Counted(fail_after=1100), ZEROS, imputer="baseline", random_state=0)
+    tops = explainer.explain_many(different_dummies, k=3, budget=BUDGET, on_interrupt="return")
+    assert {top.stopped for top in tops} == {"interrupted", "exact"}
+    np.testing.assert_allclose(tops.estimates.sum(axis=1), tops.grand - tops.empty, atol=1e-9)
+
+
+def test_all_classes_of_rows_with_different_dummies(different_dummies, capsys):
+    labels = np.argmax(different_dummies[:, :3], axis=1)
+    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(different_dummies, labels)
+    explainer = topshap.Explainer(model, ZEROS, output="all", imputer="baseline", random_state=0)
+    tops = explainer.explain_many(different_dummies, k=2, budget=60, progress=True)
+    assert tops.estimates.shape == (ROWS, 3, N)
+    np.testing.assert_allclose(tops.grand, model.predict_proba(different_dummies), atol=1e-12)
+    np.testing.assert_allclose(tops.estimates.sum(axis=1), 0.0, atol=1e-3)
+    assert f"{ROWS}/{ROWS}" in capsys.readouterr().err
+    own = topshap.Explainer(model, ZEROS, imputer="baseline", random_state=0)
+    predicted = own.explain_many(different_dummies, k=2, budget=60)
+    np.testing.assert_allclose(predicted.grand, model.predict_proba(different_dummies).max(axis=1), atol=1e-12)
+
+
+def test_a_callback_sees_the_race_of_every_part(different_dummies):
+    seen = []
+    explainer = topshap.Explainer(Counted(), ZEROS, imputer="baseline", random_state=0)
+    explainer.explain_many(different_dummies[:8], k=2, budget=40, callback=lambda race: seen.append(race.n_players))
+    parts = parts_of(different_dummies[:8] == 0.0, k=2)
+    assert set(seen) == {len(part.players) for part in parts}

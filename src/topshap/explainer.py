@@ -217,7 +217,9 @@ class Explainer:
             The number of features, or groups of features, to find for each row.
         share
             Whether rows share their coalitions: every coalition is evaluated for all rows at once, and one Gaussian
-            process serves all rows. ``"auto"``: from 8 rows on, up to 200 features, with a budget of at least two
+            process serves all rows. With one background row, as with ``imputer="mean-mode"``, groups of up to 15 rows
+            with the same known dummies have coalitions of their own, and share calls of the model and the fit of the
+            hyper-parameters. ``"auto"``: from 8 rows on, up to 200 features, with a budget of at least two
             evaluations per feature; not with `epsilon`, `stop` or an algorithm other than ``"odd-gp"``.
         refine
             Whether half of the budget is for coalitions that rows share, and half for rows whose top k is in doubt,

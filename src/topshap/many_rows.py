@@ -2,7 +2,9 @@
 
 Rows that share are the outputs of one game (`topshap.games.PredictionsGame`): every coalition is evaluated for all of
 them, and one Gaussian process with one factorisation serves all. Players that are known dummies of a row are not
-played: rows with the same dummies share a smaller game, and are enumerated where the budget covers it.
+played: rows with the same dummies share a smaller game, and are enumerated where the budget covers it. With one
+background row there are many such parts with few rows each: these have coalitions of their own, and share only the fit
+of the hyper-parameters and the calls of the model (`topshap.pooled_rows`).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from topshap.core.extras import import_extra
-from topshap.core.known_dummies import players_to_play, with_dummies
+from topshap.core.known_dummies import players_to_play, tops_with_dummies, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.player_values import plain_value
 from topshap.core.result import TopK
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.race import Race
+    from topshap.core.results import TopKs
     from topshap.core.typing import Matrix, Players, Values
 
 Share: TypeAlias = Literal["auto"] | bool
@@ -41,6 +44,13 @@ MAX_PLAYERS = 200
 """``share="auto"``: the largest number of players, which is that of the shared Gaussian process."""
 SHARING = ("auto", "odd-gp")
 """The algorithms that rows can share."""
+MAX_POOLED_ROWS = 15
+"""The largest part whose hyper-parameters are fitted together with those of other parts.
+
+A fit of its own takes 25 to 40 ms, which is little for the rows of a larger part.
+"""
+MAX_VALUES = 2**22
+"""The largest number of coalitions times rows of the parts that are evaluated together, which bounds memory."""
 NOT_REFINED = ("callback", "check_deterministic", "value_range")
 """Options of `topshap.identify` that rows in doubt cannot have, since they are not explained by a race."""
 
@@ -119,6 +129,28 @@ def parts_of(dummies: NDArray[np.bool_], k: int) -> list[Part]:
     ]
 
 
+def divided(parts: Sequence[Part], budget: int) -> Iterator[list[Part]]:
+    """Divide parts among blocks whose coalitions are evaluated together, with a bounded number of values.
+
+    Examples
+    --------
+    >>> parts = [Part(np.array([row]), np.arange(20)) for row in range(5)]
+    >>> [len(block) for block in divided(parts, budget=2**20)]
+    [2, 2, 1]
+    """
+    block: list[Part] = []
+    rows = coalitions = 0
+    for part in parts:
+        rows += len(part.rows)
+        coalitions += min(budget, 2 ** len(part.players))
+        if block and rows * coalitions > MAX_VALUES:
+            yield block
+            block, rows, coalitions = [], len(part.rows), min(budget, 2 ** len(part.players))
+        block.append(part)
+    if block:
+        yield block
+
+
 class TogetherRun:
     """A run in which rows share their coalitions, part by part.
 
@@ -161,10 +193,50 @@ class TogetherRun:
     def explain(self) -> list[Explained]:
         """Return the results of all parts."""
         if not self._progress:
-            return [self._of_part(part, None) for part in self._parts]
+            return self._explained(None)
         tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
         with tqdm(total=self._n_rows, unit="row") as bar:
-            return [self._of_part(part, partial(self._show, bar, len(part.rows))) for part in self._parts]
+            return self._explained(bar)
+
+    def _explained(self, bar: Any) -> list[Explained]:
+        def show(parts: Sequence[Part]) -> Callable[[float], object] | None:
+            return None if bar is None else partial(self._show, bar, sum(len(part.rows) for part in parts))
+
+        pooled = [part for part in self._parts if self._is_pooled(part)] if self._pools else []
+        if len(pooled) < 2:
+            return [self._of_part(part, show([part])) for part in self._parts]
+        budget = self._options.get("budget") or default_budget(self.game.n_players)
+        found = [each for block in divided(pooled, budget) for each in self._of_pooled(block, show(block))]
+        return found + [self._of_part(part, show([part])) for part in self._parts if not self._is_pooled(part)]
+
+    @property
+    def _pools(self) -> bool:
+        """Whether small parts are evaluated and fitted together: with one background row, and without a race."""
+        options = self._options
+        return (
+            self.game.n_replacing == 1
+            and not (self._refine or self._callback is not None or any(options.get(name) for name in NOT_REFINED))
+            and options.get("algorithm", "auto") in SHARING
+            and options.get("counting", "distinct") == "distinct"
+        )
+
+    def _is_pooled(self, part: Part) -> bool:
+        n = len(part.players)
+        budget = self._options.get("budget") or default_budget(n)
+        enough = budget >= min(2 * n + 2, 2 ** min(n, 30))
+        return len(part.rows) <= MAX_POOLED_ROWS and n <= MAX_PLAYERS and enough
+
+    def _of_pooled(self, parts: Sequence[Part], show: Callable[[float], object] | None) -> list[Explained]:
+        """Return the results of parts that are evaluated and fitted together."""
+        from topshap.pooled_rows import PooledRows  # noqa: PLC0415 - it imports slow parts of scipy
+
+        rows = np.concatenate([part.rows for part in parts])
+        own = np.split(np.arange(len(rows)), np.cumsum([len(part.rows) for part in parts])[:-1])
+        game, players = self._game_of(rows), [part.players for part in parts]
+        options = self._options | {"store": self._store}
+        results = PooledRows(game, own, players, k=self._k, options=options, on_progress=show).explain()
+        self._done += len(rows)
+        return [Explained(part, each) for part, each in zip(parts, results, strict=True)]
 
     def _of_part(self, part: Part, show: Callable[[float], object] | None) -> Explained:
         game = self.game if len(self._parts) == 1 else self._game_of(part.rows)
@@ -196,7 +268,7 @@ class Explained(NamedTuple):
     """The results of one part: one `TopK` per row, or per row and output."""
 
     part: Part
-    results: Sequence[TopK]
+    results: TopKs
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +320,11 @@ class RowResults(Sequence[TopK]):
     @cached_property
     def players(self) -> Players:
         """The top k of all results."""
-        whole = all(len(part.players) == self.n_players for part, _ in self.explained)
-        return self._gathered("players") if whole else np.array([top.players for top in self])
+        found = np.empty((len(self._place), self.outputs_per_row, self.k), dtype=np.intp)
+        for part, results in self.explained:
+            own = tops_with_dummies(results, part.players, self.n_players, self.k)
+            found[part.rows] = own.reshape(len(part.rows), self.outputs_per_row, self.k)
+        return found.reshape(-1, self.k)
 
     @cached_property
     def empty(self) -> Values:
@@ -282,9 +357,5 @@ class RowResults(Sequence[TopK]):
 
     def _columns(self, name: str) -> Iterator[tuple[Part, Any]]:
         for part, results in self.explained:
-            column = getattr(results, name, None)
-            if column is None:
-                column = np.array([getattr(top, name) for top in results])
-            elif np.ndim(column) == 0:
-                column = np.full(len(results), column)
-            yield part, column
+            column = getattr(results, name)
+            yield part, np.full(len(results), column) if np.ndim(column) == 0 else column

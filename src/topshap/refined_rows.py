@@ -7,28 +7,26 @@ row only, so they are not coalitions of a race, which asks for all outputs. This
 from __future__ import annotations
 
 from contextlib import ExitStack
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.algorithms.odd_gp.blas import one_thread
 from topshap.algorithms.odd_gp.fixed_budget import OddGP
-from topshap.algorithms.odd_gp.several_outputs import covariances_of
 from topshap.algorithms.odd_gp.shared.rounds import SharedRun
 from topshap.core.limits import default_budget
-from topshap.core.outputs_standing import FittedOutputsStanding
-from topshap.core.results import TopKs
 from topshap.core.validation import check_rng
 from topshap.core.values import check_values
 from topshap.evaluation import Oracle
 from topshap.evaluation.store.per_game import store_of_game
 from topshap.games.wanted_rows import WantedRows
+from topshap.shared_results import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from topshap.core.result import Stopped
+    from topshap.core.results import TopKs
     from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.evaluation.session import Session
 
@@ -109,26 +107,17 @@ class RefinedRun:
         return check_values(session(coalitions), coalitions, None, self._game.n_outputs)
 
     def _result(self, run: SharedRun, ends: Matrix, tie_order: Players, stopped: Stopped) -> TopKs:
-        estimate = run.estimate
-        standing = FittedOutputsStanding(tie_order, estimate.values, rank_by=self._rank_by)
-        spent = int(np.ceil(self._spent - 1e-9))
-        return TopKs(
-            players=standing.ranking(resolution=1e-12)[:, : self._k].copy(),
-            estimates=estimate.values,
-            std_errors=estimate.std_errors,
-            covariance=None if np.isnan(estimate.factors).any() else covariances_of(estimate),
+        return results_of(
+            run.estimate,
             player_names=self._game.player_names,
             output_names=self._game.output_names,
-            evaluations=spent,
-            calls=spent,
+            k=self._k,
+            tie_order=tie_order,
+            rank_by=self._rank_by,
             budget=self._budget,
-            epsilon=None,
-            delta=None,
+            evaluations=int(np.ceil(self._spent - 1e-9)),
             stopped=stopped,
             algorithm=self._algorithm.name,
-            counting="distinct",
-            empty=ends[0],
-            grand=ends[1],
-            rank_by=self._rank_by,
-            random_state=int(self._seed) if isinstance(self._seed, Integral) else None,
+            ends=ends,
+            seed=self._seed,
         )

@@ -13,6 +13,7 @@ from topshap.statistics.ranking import rank_key
 if TYPE_CHECKING:
     from topshap.core.player_values import PlayerValue
     from topshap.core.result import TopK
+    from topshap.core.results import TopKs
     from topshap.core.typing import Matrix, Players, Values
 
 
@@ -102,6 +103,28 @@ def with_dummies(
             history.evaluations, _spread(history.estimates, players, n), _spread(history.std_errors, players, n)
         ),
     )
+
+
+def tops_with_dummies(tops: TopKs, players: Players, n: int, k: int) -> Players:
+    """Return the top k of each output as `with_dummies` does, for results of races without `epsilon`.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> def game(coalitions):
+    ...     return coalitions @ np.array([[3.0, -1.0], [-2.0, -2.0]])
+    >>> tops_with_dummies(topshap.identify(game, 2, k=1), np.array([0, 2]), 3, 2)
+    array([[0, 1],
+           [1, 0]])
+    """
+    outputs, playing = tops.estimates.shape
+    found = np.full((outputs, playing), tops.k)
+    np.put_along_axis(found, tops.players, np.arange(tops.k)[None, :], axis=1)
+    ranking = np.lexsort((-rank_key(tops.estimates, tops.rank_by), found), axis=1)
+    dummies = np.broadcast_to(np.setdiff1d(np.arange(n), players), (outputs, n - playing))
+    order = np.concatenate([players[ranking], dummies], axis=1)
+    keys = rank_key(np.take_along_axis(_spread(tops.estimates, players, n), order, axis=1), tops.rank_by)
+    return np.asarray(np.take_along_axis(order, np.argsort(-keys, axis=1, kind="stable")[:, :k], axis=1))
 
 
 def _spread(array: Values | Matrix, players: Players, n: int) -> Values | Matrix:

@@ -76,6 +76,7 @@ class MaskedRows:
         self._equal = EqualRows(self.table.codes(), own.n_rows, player_of)
         cells = self.table.sources()
         self._own, self._replacing = cells[: own.n_rows], cells[own.n_rows :]
+        self.n_replacing = len(self._replacing)
         cell_bytes = cells.shape[1] * cells.itemsize
         cached_rows = min(MOST_ROWS, max(_LEAST_ROWS, _CACHED_BYTES // cell_bytes))
         self._max_rows = max(1, min(cached_rows, batch_bytes // (self.table.row_bytes + 2 * cell_bytes)))

@@ -124,6 +124,11 @@ class PredictionsGame(MaskedGame):
         return table_of_players(self._own, self._background, self._groups)
 
     @property
+    def n_replacing(self) -> int:
+        """The number of rows that replace absent features; 1 with the imputers ``"mean-mode"`` and ``"baseline"``."""
+        return self._rows.n_replacing
+
+    @property
     def output_names(self) -> tuple[str, ...]:
         """One name per value of a coalition, in their order: ``"row 0"``, or ``"row 0, setosa"`` with all outputs."""
         rows = [f"row {i}" for i in range(self.n_rows)]

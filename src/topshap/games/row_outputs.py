@@ -46,6 +46,7 @@ class RowOutputs:
         self._columns = np.arange(game.n_rows) * game.outputs_per_row + (0 if single else positions)
         self.n_players, self.player_names = game.n_players, game.player_names
         self.n_rows = self.n_outputs = game.n_rows
+        self.n_replacing = game.n_replacing
 
     @property
     def output_names(self) -> tuple[str, ...]:

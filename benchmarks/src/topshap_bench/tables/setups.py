@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from topshap.core.extras import import_extra
 from topshap.games import PredictionGame
+from topshap.games.active_players import ActivePlayers
 from topshap.reference.exact import shapley_values
 from topshap_bench.selection import load
 
@@ -64,7 +65,8 @@ class SetUp:
     trees: Any
     """A tree model whose raw output is explained, None if the truth is found by enumeration."""
     tuned: bool
-    """Whether constants of topshap were chosen while looking at this table, with this model or another one."""
+    """Whether constants of topshap were chosen while looking at this table with this kind of background, many rows or
+    one, and any model."""
 
     @property
     def n_players(self) -> int:
@@ -78,11 +80,20 @@ class SetUp:
                 PredictionGame(self.predict, x, self.background, imputer="marginal", groups=self.groups)
                 for x in self.X[:rows]
             ]
-            return np.array([shapley_values(game) for game in games])
+            return np.array([_values_of_active(game) for game in games])
         shap = import_extra("shap", extra="shap", needed_by="the truth of tree models")
         explainer = shap.TreeExplainer(self.trees, self.background, feature_perturbation="interventional")
         values = np.asarray(explainer.shap_values(self.X[:rows], check_additivity=False))
         return values[..., 1] if values.ndim == 3 else values
+
+
+def _values_of_active(game: PredictionGame) -> NDArray[np.float64]:
+    """Return the Shapley values, 0 for players that are known to contribute nothing; these are not enumerated."""
+    values = np.zeros(game.n_players)
+    playing = np.flatnonzero(~game.dummies)
+    if len(playing) > 0:
+        values[playing] = shapley_values(ActivePlayers(game, playing))
+    return values
 
 
 class Recipe(NamedTuple):
@@ -110,6 +121,10 @@ RECIPES: Mapping[str, Recipe] = {
     "bank-mlp-groups": Recipe("bank-one-hot", "mlp", 20, tuned=True),
     "adult-xgb-mean": Recipe("adult", "xgb-probability", 1, tuned=True),
     "titanic-lgb": Recipe("titanic", "lgb", 100),
+    "bike-mlp-mean": Recipe("bike", "mlp", 1, tuned=True),
+    "german-mlp-mean": Recipe("german-credit", "mlp", 1),
+    "bank-xgb-mean": Recipe("bank-marketing", "xgb-probability", 1),
+    "titanic-lgb-mean": Recipe("titanic", "lgb", 1),
 }
 """The set-ups by name."""
 

@@ -34,7 +34,7 @@ def stacked(game, budget):
     process = SharedProcess(np.random.default_rng(0))
     process.learn(run.pairs, iterations=25)
     plain = process.estimate()
-    stack = LogitStack(process, run.pairs, np.random.default_rng(0))
+    stack = LogitStack(process, run.pairs, np.random.default_rng(0)).fit()
     return process, plain, stack, stack.estimate(plain)
 
 

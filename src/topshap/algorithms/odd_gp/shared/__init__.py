@@ -11,8 +11,9 @@ hyper-parameters. `SharedRun` (`rounds`) repeats the following steps:
 
 At the end, clusters of similar outputs get kernels of their own (`clusters`), and processes on logits are stacked where
 outputs are probabilities (`logits`). Then outputs whose top k is in doubt may choose pairs of their own (`own_pairs`,
-`pool`). `least_squares` corrects the process where there are too many pairs for it, `single_players` is for budgets of
-less than one pair per player.
+`pool`). Groups of outputs with different players have their own pairs, and fit their hyper-parameters together
+(`pooled_rounds`, `pooled_fitting`). `least_squares` corrects the process where there are too many pairs for it,
+`single_players` is for budgets of less than one pair per player.
 """
 
 from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate

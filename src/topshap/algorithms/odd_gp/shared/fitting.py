@@ -138,6 +138,12 @@ class SharedObjective:
 
     def __call__(self, parameters: Values) -> tuple[float, Values]:
         """Return the objective and its gradient."""
+        value, gradient = self.misfit(parameters)
+        z = (parameters - self.prior_mean) / self.prior_deviation
+        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
+
+    def misfit(self, parameters: Values) -> tuple[float, Values]:
+        """Return the negative log likelihood and its gradient."""
         x, gradient = self._x, np.zeros_like(parameters)
         a = relevances(parameters, self._main_effects)
         total = a.sum()
@@ -173,8 +179,7 @@ class SharedObjective:
         gradient[HEREDITY] += by_relevance @ self._main_effects
         if len(parameters) > OWN:
             gradient[OWN:] += by_relevance
-        z = (parameters - self.prior_mean) / self.prior_deviation
-        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
+        return value, gradient
 
 
 def fit_outputs(
@@ -201,14 +206,18 @@ def fit_outputs(
             objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=TOLERANCE
         )
         curvature.n_pairs = len(rows)
-    kernel = OddKernel(
+    return kernel_with(data, parameters), parameters
+
+
+def kernel_with(data: Observations, parameters: Values) -> OddKernel:
+    """Return the kernel of the odd part with these parameters."""
+    return OddKernel(
         relevance=relevances(parameters, data.main_effects),
         smooth=float(np.exp(parameters[SMOOTH])),
         linear=float(np.exp(parameters[LINEAR])),
         residual_level=float(np.exp(parameters[RESIDUAL])),
         residual_slope=float(parameters[SLOPE]),
     )
-    return kernel, parameters
 
 
 def _mean_gaussian(covariance: Matrix, root: Matrix) -> tuple[float, Matrix | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.designs import all_pairs, draw_pairs, drop_used
+from topshap.algorithms.odd_gp.designs import draw_pairs, drop_used
 from topshap.algorithms.odd_gp.fitting import even_kernel
 from topshap.algorithms.odd_gp.gp import ConditionedGP, inverse_of
 from topshap.algorithms.odd_gp.integrals import pair_functional
@@ -94,6 +94,11 @@ class LogitStack:
         The observed pairs.
     rng
         Draws the pairs that the hyper-parameters are fitted to, and those that differences are summed over.
+
+    Attributes
+    ----------
+    logits : SharedLogits or None
+        The process on logits, None if no output has usual bounds. It has to be fitted, see `fit`.
     """
 
     def __init__(self, model: Predictor, pairs: SharedPairs, rng: np.random.Generator) -> None:
@@ -103,15 +108,23 @@ class LogitStack:
         warps = usual_warps(np.concatenate([values, opposites]))
         self._outputs = warps.outputs if n <= MAX_PLAYERS and m >= MIN_PAIRS else warps.outputs[:0]
         """The outputs that use logits."""
-        if len(self._outputs) == 0:
-            return
-        chosen = self._outputs
-        self._logits = SharedLogits(warps, pairs.x, values[:, chosen], opposites[:, chosen], rows_to_fit(m, n, rng))
-        self._residuals = model.left_out()[:, chosen]
-        self._change = self._residuals - self._logits.left_out()[1:]
+        self.logits: SharedLogits | None = None
+        if len(self._outputs) > 0:
+            chosen = self._outputs
+            self.logits = SharedLogits(warps, pairs.x, values[:, chosen], opposites[:, chosen])
+
+    def fit(self, *, start: Values | None = None, iterations: int = FIRST_FIT) -> LogitStack:
+        """Fit the process on logits, from given hyper-parameters if there are any, and the share of each output."""
+        if self.logits is None:
+            return self
+        m, n = self._pairs.x.shape
+        self.logits.fit(rows_to_fit(m, n, self._rng), start=start, iterations=iterations)
+        self._residuals = self._model.left_out()[:, self._outputs]
+        self._change = self._residuals - self.logits.left_out()[1:]
         across = np.maximum(np.sum(self._change**2, axis=0), 1e-300)
         shares = np.clip(np.sum(self._residuals * self._change, axis=0) / across, 0.0, 1.0)
         self._shares = np.where(shares >= SMALLEST_SHARE, shares, 0.0)
+        return self
 
     def estimate(self, shared: SharedEstimate) -> SharedEstimate:
         """Return the estimate of the model, moved by the share of the logits.
@@ -119,7 +132,7 @@ class LogitStack:
         The shares are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the
         variance shrinks with their root mean square, not with their mean square.
         """
-        if len(self._outputs) == 0:
+        if self.logits is None:
             return shared
         x = _unobserved(self._pairs, self._rng)
         used = np.flatnonzero(self._shares)
@@ -127,7 +140,7 @@ class LogitStack:
         for block in output_blocks(len(used), len(x), _BLOCK_ENTRIES):
             part = used[block]
             own, shares = self._outputs[part], self._shares[part]
-            difference = self._logits.predict(x, part) - self._model.predict(x, own)
+            difference = self.logits.predict(x, part) - self._model.predict(x, own)
             moved = _shapley_values_of_difference(self._pairs.x, x, difference)
             values[own] = adding_up(values[own] + shares[:, None] * moved, shared.values[own].sum(axis=1))
             before = self._residuals[:, part]
@@ -138,7 +151,7 @@ class LogitStack:
     def left_out(self) -> Matrix:
         """Return the leave-one-out residuals of the odd parts of all pairs but the grand coalition's."""
         residuals = self._model.left_out()
-        if len(self._outputs) > 0:
+        if self.logits is not None:
             residuals[:, self._outputs] -= self._shares * self._change
         return residuals
 
@@ -146,9 +159,9 @@ class LogitStack:
         """Return the expected odd parts of some outputs in pairs that were not observed."""
         found = self._model.predict(x, outputs)
         here = np.flatnonzero(np.isin(outputs, self._outputs))
-        if len(here) > 0:
+        if self.logits is not None and len(here) > 0:
             part = np.searchsorted(self._outputs, outputs[here])
-            found[:, here] += self._shares[part] * (self._logits.predict(x, part) - found[:, here])
+            found[:, here] += self._shares[part] * (self.logits.predict(x, part) - found[:, here])
         return found
 
 
@@ -163,8 +176,9 @@ def _shapley_values_of_difference(observed: Matrix, x: Matrix, difference: Matri
 def _unobserved(pairs: SharedPairs, rng: np.random.Generator) -> Matrix:
     """Return all pairs that have not been observed, or a sample of them, as signs."""
     n = pairs.x.shape[1]
-    candidates = all_pairs(n) if n <= ENUMERATED_UP_TO else draw_pairs(n, SAMPLED, 0.0, rng)
-    return np.where(drop_used(candidates, pairs.keys()), 1.0, -1.0)
+    if n <= ENUMERATED_UP_TO:
+        return pairs.unobserved()
+    return np.where(drop_used(draw_pairs(n, SAMPLED, 0.0, rng), pairs.keys()), 1.0, -1.0)
 
 
 class SharedLogits:
@@ -178,18 +192,14 @@ class SharedLogits:
         The observed pairs as signs.
     values, complement_values
         The values of both coalitions of each pair and output.
-    rows
-        The pairs that the hyper-parameters are fitted to.
+
+    Attributes
+    ----------
+    data : Observations
+        The observations of the fit.
     """
 
-    def __init__(
-        self,
-        warps: OutputWarps,
-        x: Matrix,
-        values: Matrix,
-        complement_values: Matrix,
-        rows: Players,
-    ) -> None:
+    def __init__(self, warps: OutputWarps, x: Matrix, values: Matrix, complement_values: Matrix) -> None:
         self._warps = warps
         f, opposite = warps.warp.forward(values), warps.warp.forward(complement_values)
         odd, even = (f - opposite) / 2.0, (f + opposite) / 2.0
@@ -197,10 +207,15 @@ class SharedLogits:
         rms = np.sqrt(np.mean(odd**2, axis=0))
         self._units, self._levels = np.where(rms > 0.0, rms, 1.0), even.mean(axis=0)
         odd, even = odd / self._units, (even - self._levels) / self._units
-        data = observe_outputs(x, odd, even)
-        kernel, parameters = fit_outputs(data, rows, own=True, iterations=FIRST_FIT)
-        self._odd = ConditionedGP(kernel, x, odd)
-        self._even = ConditionedGP(even_kernel(data, parameters), x, even)
+        self._even_observed = even
+        self.data = observe_outputs(x, odd, even)
+
+    def fit(self, rows: Players, *, start: Values | None, iterations: int) -> None:
+        """Fit the hyper-parameters to some of the pairs, and condition the processes on all of them."""
+        x, data = self.data.x, self.data
+        kernel, parameters = fit_outputs(data, rows, own=True, iterations=iterations, start=start)
+        self._odd = ConditionedGP(kernel, x, data.g)
+        self._even = ConditionedGP(even_kernel(data, parameters), x, self._even_observed)
         self._odd_precision, self._even_precision = (
             np.diag(inverse_of(part.factor))[:, None] for part in (self._odd, self._even)
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.designs import pair_keys
+from topshap.algorithms.odd_gp.designs import all_pairs, pair_keys
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix
@@ -68,6 +69,13 @@ class SharedPairs:
         """Return the keys of all pairs, see `pair_keys`."""
         return set(pair_keys(self.x > 0))
 
+    def unobserved(self) -> Matrix:
+        """Return all pairs that have not been observed, as signs; for games whose pairs can be listed."""
+        n = self.x.shape[1]
+        left = np.ones(2 ** (n - 1), dtype=np.bool_)
+        left[((self.x * -self.x[:, -1:]) > 0) @ (1 << np.arange(n))] = False  # the coalition without the last player
+        return _all_signs(n)[left[1:]]
+
     @property
     def values(self) -> Matrix:
         """v(x) of every pair (rows) and output (columns)."""
@@ -87,3 +95,11 @@ class SharedPairs:
     def even(self) -> Matrix:
         """The even part e(x) = (v(x) + v(-x)) / 2 of every pair and output."""
         return (self.values + self.complement_values) / 2.0
+
+
+@lru_cache(maxsize=16)
+def _all_signs(n: int) -> Matrix:
+    """Return all pairs but the grand coalition's as signs, in the order of `all_pairs`."""
+    signs = np.where(all_pairs(n), 1.0, -1.0)
+    signs.flags.writeable = False
+    return signs

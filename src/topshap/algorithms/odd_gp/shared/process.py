@@ -16,13 +16,14 @@ from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
 from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate, adding_up
-from topshap.algorithms.odd_gp.shared.fitting import fit_outputs, observe_outputs
+from topshap.algorithms.odd_gp.shared.fitting import fit_outputs, kernel_with, observe_outputs
 from topshap.algorithms.odd_gp.shared.least_squares import additive_fit
 from topshap.algorithms.odd_gp.shared.spread import shared_spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.algorithms.odd_gp.fitting import Observations
     from topshap.algorithms.odd_gp.shared.pairs import SharedPairs
     from topshap.core.typing import Matrix, Players, Values
 
@@ -47,6 +48,7 @@ class SharedProcess:
     def __init__(self, rng: np.random.Generator, *, max_pairs: int = MAX_PAIRS) -> None:
         self._rng, self._max_pairs = rng, max_pairs
         self._further: tuple[Matrix, Matrix]
+        self._observed: tuple[Matrix, Matrix]
         self._complete = False
         self.parameters: Values | None = None
         """The hyper-parameters of the last fit."""
@@ -66,6 +68,19 @@ class SharedProcess:
 
     def learn(self, pairs: SharedPairs, *, iterations: int) -> None:
         """Fit the hyper-parameters from their present values, and condition the process on the pairs."""
+        data = self.observe(pairs)
+        _, parameters = fit_outputs(
+            data,
+            self.fitted_rows,
+            own=self.even is not None,
+            iterations=iterations,
+            start=self.parameters,
+            curvature=self.curvature,
+        )
+        self.condition(data, parameters)
+
+    def observe(self, pairs: SharedPairs) -> Observations:
+        """Scale the pairs of the outputs that vary, and return them as the observations of a fit."""
         x, odd, even = pairs.x[: self._max_pairs], pairs.odd, pairs.even
         self._further = pairs.x[self._max_pairs :], odd[self._max_pairs :]
         self._complete = pairs.complete
@@ -73,21 +88,17 @@ class SharedProcess:
         rms = np.sqrt(np.mean(odd**2, axis=0))
         self.varying = rms > ROUNDING * np.max(np.abs(even), axis=0)
         self.units = np.where(self.varying, rms, 1.0)
-        odd = odd / self.units
+        self._observed = x, odd / self.units
         fitted = self.varying if self.varying.any() else ~self.varying
         rich = x.shape[1] <= RICH_MODEL_UP_TO
         self.even = ((even - even.mean(axis=0)) / self.units)[:, fitted] if rich else None
-        data = observe_outputs(x, odd[:, fitted], self.even)
         self.fitted_rows = rows_to_fit(len(x), x.shape[1], self._rng)
-        kernel, self.parameters = fit_outputs(
-            data,
-            self.fitted_rows,
-            own=rich,
-            iterations=iterations,
-            start=self.parameters,
-            curvature=self.curvature,
-        )
-        self.posterior = OddPosterior(kernel, x, odd)
+        return observe_outputs(x, self._observed[1][:, fitted], self.even)
+
+    def condition(self, data: Observations, parameters: Values) -> None:
+        """Condition the process with these hyper-parameters on the pairs last observed."""
+        self.parameters = parameters
+        self.posterior = OddPosterior(kernel_with(data, parameters), *self._observed)
         self.precision = np.diag(inverse_of(self.posterior.factor)).copy()
 
     @property

@@ -197,7 +197,7 @@ class SharedRun:
         if count > 1:
             model = clusters = KernelClusters(self.process, count, self._rng)
             self.estimate = clusters.estimate(self.estimate)
-        stack = LogitStack(model, self.pairs, self._rng)
+        stack = LogitStack(model, self.pairs, self._rng).fit()
         self.estimate = stack.estimate(self.estimate)
         return stack
 
