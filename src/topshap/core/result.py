@@ -117,6 +117,9 @@ class TopK:
     """What the value of a coalition is, such as ``"predict_proba of class 'malignant'"``, from the game's attribute
     ``output_name``; None if it has none."""
 
+    clear_gap: bool = False
+    """Whether the race chose k, at a gap that is clear if it is at least `epsilon`."""
+
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
             if array is not None:
