@@ -12,7 +12,8 @@ cases one of 2 (n - 1) bounds is wrong: those of the n - 1 pairs of neighbours i
 
 The size that is closest to a clear gap is the one whose largest ratio of the width of a bound to gap - epsilon is the
 smallest: the evaluations that are still needed grow with its square. The next block is drawn for the border of this
-size. So the race ends at the first gap that becomes clear, which is not always the widest one.
+size. So the race ends at the first gap that becomes clear, which is not always the widest one, but not before there are
+enough pairs to have observed jumps if these may be rare (see `rare_jumps`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from topshap.algorithms.odd_gp.interim import (
     growth,
     share_of_delta,
 )
+from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.statistics.ties import ROUNDING
 
 if TYPE_CHECKING:
@@ -72,10 +74,18 @@ class ClearGapAnalyses(InterimAnalyses):
         lowest = float(bounds.min())
         is_gap = lowest > ROUNDING * float(np.abs(self.estimate.estimates).max())
         agrees = self._posterior_agrees(ranking[:k], ranking[k:], -epsilon, delta)
-        standing.bound = lowest if is_gap and agrees else min(lowest, 0.0)
+        standing.bound = lowest if is_gap and agrees and not self._few_pairs() else min(lowest, 0.0)
         self.growth = growth(gaps, bounds, -epsilon)
         if problem.guarantee == "credible":
             standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
+
+    def _few_pairs(self) -> bool:
+        """Return whether the pairs are so few that jumps may have been missed, whatever their size.
+
+        The widest gap of all sizes often looks clear before any jump was observed, and no tolerance makes up for it.
+        """
+        posterior = self._surrogate.posterior
+        return may_be_missed(posterior.left_out.residuals, np.zeros((1, 1)), posterior.shapley_values)
 
 
 def closest_to_clear(pairs: BorderDifferences, widths: Matrix, epsilon: float) -> int:
