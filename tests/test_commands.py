@@ -41,7 +41,6 @@ from topshap_bench import (
     reproduce,
     scaling,
     selection,
-    stability,
     tree_surrogates,
 )
 from topshap_bench.adversarial import adversarial_game
@@ -63,6 +62,7 @@ ONLY_NAMES = {
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
+    "topshap-bench stability",
 }
 """Commands that are mentioned in the text: only their help is run."""
 
@@ -86,16 +86,12 @@ SMALL = {
         "algorithms": ["odd-gp@k"],
         "terms": Terms(epsilon=0.05, delta=0.05, runs=1),
     },
-    stability: {"kinds": ["near-tie"], "deltas": [0.1], "games": 1, "budget": 60},
     tree_surrogates: {"families": ["global"], "half": "all", "budgets": (30,), "models": ["sklearn"]},
     selection: {"data": ["diabetes"], "splits": 1, "ks": [3]},
 }
 """Smaller settings for the benchmarks, by module."""
 FEWER = {
-    **{
-        module: {"runs": 1, "n_jobs": 1}
-        for module in (race, guarantee, paper, fixed_budget, stability, tree_surrogates)
-    },
+    **{module: {"runs": 1, "n_jobs": 1} for module in (race, guarantee, paper, fixed_budget, tree_surrogates)},
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
     reproduce: {"runs": 2, "n_jobs": 1},
     scaling: {"runs": 1},
