@@ -62,6 +62,7 @@ ONLY_NAMES = {
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
+    "topshap-bench stability",
 }
 """Commands that are mentioned in the text: only their help is run."""
 

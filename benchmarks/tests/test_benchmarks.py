@@ -9,7 +9,7 @@ import topshap_bench as bench
 from topshap.algorithms import ALGORITHMS
 from topshap.core.errors import ParameterError
 from topshap.games import TableGame
-from topshap_bench import guarantee, paper, race, scaling, summary
+from topshap_bench import guarantee, paper, race, scaling, stability, summary
 from topshap_bench.adversarial import KINDS
 
 
@@ -280,3 +280,10 @@ def test_growth_beyond_the_claim_is_marked():
 def test_every_algorithm_claims_its_growth(algorithm):
     assert scaling.claimed_power(algorithm, "n") in (1, 2, 3)
     assert scaling.claimed_power(algorithm, "T") in (0, 1, 2)
+
+
+@pytest.mark.parametrize("question", stability.QUESTIONS)
+def test_stability_has_a_line_for_every_setting(question):
+    text = stability.stability(questions=[question], kinds=["near-tie"], deltas=[0.1], games=1, runs=1, budget=60)
+    assert text.count(f"\n{question} ") == 2
+    assert "1 [" in text

@@ -27,6 +27,7 @@ from topshap.core.options import RaceOptions
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
+from topshap.core.stable_ranks import StableRanks
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
@@ -89,6 +90,7 @@ __all__ = [
     "RaceError",
     "RaceOptions",
     "RareContributionsWarning",
+    "StableRanks",
     "Store",
     "StoreCheck",
     "StoreError",

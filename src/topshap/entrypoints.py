@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
+    from topshap.core.clear_gap import HowMany
     from topshap.core.result import TopK
     from topshap.core.typing import Game
     from topshap.evaluation import Store
@@ -51,7 +52,7 @@ class RunOptions(RaceOptions, total=False):
 def identify(
     game: Game,
     n_players: int | None = None,
-    k: int | None = None,
+    k: HowMany | None = None,
     *,
     n_jobs: int | None = None,
     store: Store | str | os.PathLike[str] | None = None,
@@ -73,7 +74,9 @@ def identify(
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
-        The number of players to find.
+        The number of players to find. ``"clear"`` lets the run choose it: with `epsilon`, it stops at the first gap in
+        the ranking that is clear, so that every player in the set is ahead of every other by at least `epsilon`, with
+        probability at least 1 - `delta`. If the budget ends earlier, k is the size closest to a clear gap.
     n_jobs
         The number of parallel workers, -1 for one per processor. None means the number of joblib's context, and no
         workers without a context. The result is the same for any number.
@@ -139,7 +142,7 @@ def identify(
 async def aidentify(
     game: Any,
     n_players: int | None = None,
-    k: int | None = None,
+    k: HowMany | None = None,
     *,
     concurrency: int = 8,
     store: Store | str | os.PathLike[str] | None = None,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
+    from topshap.core.clear_gap import HowMany
     from topshap.core.result import TopK
     from topshap.core.typing import Players
     from topshap.games.imputers import ImputerName
@@ -165,7 +166,7 @@ class Explainer:
 
     @front_door
     @lists_options(_RUN_OPTIONS)
-    def explain(self, x: Any, k: int = 5, **options: Unpack[RunOptions]) -> TopK:
+    def explain(self, x: Any, k: HowMany = 5, **options: Unpack[RunOptions]) -> TopK:
         """Find the k features with the highest Shapley values in the prediction for one row: those that raise it most.
 
         Features that are known to contribute nothing, since all rows that replace them have the same value, are not
@@ -176,7 +177,7 @@ class Explainer:
         x
             The row: an array, a Series, a dict, or a frame of one row.
         k
-            The number of features, or groups of features, to find.
+            The number of features, or groups of features, to find, or ``"clear"``; see `topshap.identify`.
         **options
             Options of `topshap.identify`, such as budget, epsilon or random_state, in place of the explainer's. With
             ``rank_by="magnitude"`` the features with the largest effect are found, whether they raise the prediction
@@ -189,13 +190,16 @@ class Explainer:
             one result per output.
         """
         refuse_unknown(options, Explainer.explain)
-        self._check_k(k)
+        if not isinstance(k, str):
+            self._check_k(k)
         chosen: Any = {**self._run_options, **options}
         store = chosen.pop("store", None)
         game = self._game(x, function_name(store))
         names, values = game.player_names, check_player_values(game.player_values, game.n_players)
+        if isinstance(k, str) or game.output_names is not None:  # a clear gap may be next to a dummy
+            return identify(game, k=k, store=store_of_game(store, game), **chosen)
         players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None)
-        if len(players) == game.n_players or game.output_names is not None:
+        if len(players) == game.n_players:
             return identify(game, k=k, store=store_of_game(store, game), **chosen)
         names = check_names(chosen.pop("player_names", None), game.n_players) or names
         smaller = ActivePlayers(game, players)

@@ -176,3 +176,11 @@ def test_a_game_with_several_outputs_prints_and_writes_all_of_them(code):
     assert topshap_command(code, "show", "top.json", "--plot", "map.png").returncode == 0
     refused = topshap_command(code, "show", "top.json", "--plot", "race.png", "--kind", "race")
     assert "The plot 'race' is of one output, and the result has 2" in refused.stderr
+
+
+def test_k_may_be_clear(code):
+    arguments = ["--players", 10, "-k", "clear", "--epsilon", 0.2, "--report", "out.html", "--json"]
+    result = topshap_command(code, "identify", "my_code:game", *arguments)
+    found = json.loads(result.stdout)
+    assert found["clear_gap"] is True
+    assert f"The top {len(found['players'])} of my_code:game" in (code / "out.html").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import topshap
 from topshap.games import UnanimityGame
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.adversarial import KINDS, K, adversarial_game
+from topshap_bench.stability import lead_of_set, wrong_borders
 
 DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 
@@ -26,6 +27,34 @@ def test_the_error_rate_is_not_significantly_above_delta(algorithm, kind):
         top = topshap.identify(game, k=K, epsilon=epsilon, delta=DELTA, algorithm=algorithm, random_state=seed)
         wrong += inclusion_exclusion_error(exact, top.players) > epsilon + 1e-9
     assert wrong <= MOST_WRONG
+
+
+@pytest.mark.parametrize("kind", ["near-tie", "tie", "rare-pivot", "unanimity"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_a_clear_gap_is_not_wrong_significantly_more_often_than_delta(kind, epsilon):
+    wrong = 0
+    for seed in range(RUNS):
+        game = adversarial_game(kind, seed, n_players=8)
+        exact = game.shapley_values()
+        least = epsilon * float(np.ptp(exact))
+        top = topshap.identify(game, k="clear", epsilon=least, delta=DELTA, random_state=seed)
+        lead = lead_of_set(exact, top.players)
+        wrong += top.stopped == "confident" and (lead < least - 1e-9 or lead < 1e-9)
+    assert wrong <= MOST_WRONG
+
+
+@pytest.mark.parametrize("algorithm", ["odd-gp", "cmcs"])
+@pytest.mark.parametrize("kind", ["near-tie", "tie", "unanimity"])
+def test_stable_ranks_and_sizes_are_not_wrong_significantly_more_often_than_delta(kind, algorithm):
+    wrong_ranks = wrong_sizes = 0
+    for seed in range(RUNS):
+        game = adversarial_game(kind, seed, n_players=8)
+        top = topshap.identify(game, k=K, budget=150, algorithm=algorithm, random_state=seed)
+        stable, wrong = top.stable_ranks(1.0 - DELTA), wrong_borders(game.shapley_values(), top.ranking)
+        wrong_ranks += bool(wrong[: stable.count].any())
+        wrong_sizes += any(wrong[k - 1] for k in stable.sizes)
+    assert wrong_ranks <= MOST_WRONG
+    assert wrong_sizes <= MOST_WRONG
 
 
 @pytest.mark.parametrize("n", [30, 60])

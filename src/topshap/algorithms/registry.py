@@ -103,11 +103,23 @@ def pick_algorithm(
     if several and picked.outputs == "together" and not deterministic:
         able = _names(lambda kind: kind.outputs == "each")
         refuse("algorithm", options.algorithm, must_be=f"one for several outputs that vary from call to call: {able}")
+    if limits.clear_gap and limits.confidence is not None:  # without a confidence, k is refused
+        _check_clear_gap(picked, options)
     if (needed := _missing_ability(picked, limits, n, options, deterministic=deterministic)) is not None:
         refuse("algorithm", options.algorithm, must_be=needed)
     if limits.budget is None and picked.needs_budget:
         refuse("budget", None, must_be=f"given with algorithm {picked.name!r}, which depends on it")
     return picked
+
+
+def _check_clear_gap(picked: Algorithm[Any], options: CheckedOptions) -> None:
+    """Refuse ``k="clear"`` with an order or an algorithm that has no bounds for it."""
+    if options.rank_by == "magnitude":
+        refuse("rank_by", options.rank_by, must_be="'value' or 'lowest' with k='clear'")
+    if not picked.finds_clear_gap:
+        able = _names(lambda kind: kind.finds_clear_gap)
+        must_be = f"an int with algorithm {picked.name!r}, which does not look for gaps; k='clear' needs {able}"
+        refuse("k", "clear", must_be=must_be)
 
 
 def _missing_ability(

@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 
 _race = partial(typer.Option, rich_help_panel="Race")
 _output = partial(typer.Option, rich_help_panel="Output")
+
+
+def _how_many(text: str) -> Any:
+    """Return the k of a command line as an int, or as text, which the race accepts or refuses."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+K = partial(typer.Option, "-k", parser=_how_many, metavar="INTEGER|clear")
+"""The option -k, with a help text."""
 _FIRST = ", ".join(f"{comparison(rank_by)} ({rank_by})" for rank_by in RANK_BY)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 import topshap
-from topshap.cli.arguments import RaceArguments, takes_race_arguments
+from topshap.cli.arguments import K, RaceArguments, takes_race_arguments
 from topshap.cli.loading import load_object
 from topshap.cli.models import Model, make_model
 from topshap.cli.table_files import MaxColumns, MaxSize, TableLimits, read_table
@@ -50,7 +50,7 @@ def explain(
     *,
     row: Annotated[int, typer.Option(help="The row to explain, counted from 0 below the header.")],
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
-    k: Annotated[int, typer.Option("-k", help="The number of columns to find.")] = 5,
+    k: Annotated[Any, K(help="The number of columns to find; 'clear' for the first clear gap, with --epsilon.")] = 5,
     model: Annotated[Model, typer.Option(help="The model to train.")] = Model.forest,
     task: Annotated[Task | None, typer.Option(help="The kind of target; inferred by default.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to ignore; can be repeated.")] = None,

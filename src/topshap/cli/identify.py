@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import topshap
-from topshap.cli.arguments import RaceArguments, takes_race_arguments
+from topshap.cli.arguments import K, RaceArguments, takes_race_arguments
 from topshap.cli.loading import load_object
 from topshap.core.errors import ParameterError
 
@@ -26,7 +26,7 @@ def identify(
         str, typer.Argument(help="The game as module:name, a function from a bool array (m, n) to m numbers.")
     ],
     *,
-    k: Annotated[int, typer.Option("-k", help="The number of players to find.")],
+    k: Annotated[Any, K(help="The number of players to find; 'clear' for the first clear gap, with --epsilon.")],
     players: Annotated[
         int | None, typer.Option(help="The number of players; by default the game's attribute n_players.")
     ] = None,
@@ -52,7 +52,7 @@ def identify(
     if race.store is not None:
         options["store"] = _store_for(found, race.store, name, spec=game)
     top = writer.run(lambda: topshap.identify(found, n_players=players, k=k, **options))
-    writer.write(top, title=f"The top {k} of {game}", game=game)
+    writer.write(top, title=f"The top {top.k} of {game}", game=game)
 
 
 def _store_for(game: Any, path: Path, name: str | None, *, spec: str) -> topshap.Store | Path:

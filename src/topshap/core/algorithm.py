@@ -100,6 +100,8 @@ class Problem:
     """The values of each output, None in a game with one number per coalition."""
     n_outputs: int = 1
     """The number of outputs of the game; `of_output` keeps it."""
+    clear_gap: bool = False
+    """Whether the algorithm chooses k, at a gap of at least epsilon; see `Algorithm.finds_clear_gap`."""
 
     def of_output(self, output: int) -> Problem:
         """Return the problem of one output by itself.
@@ -193,6 +195,9 @@ class Algorithm(ABC, Generic[StandingT]):
     """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
+    finds_clear_gap: ClassVar[bool] = False
+    """Whether it supports ``k="clear"``: its standing then has an attribute ``size``, the k that it has chosen so far,
+    and its stopping rule is met when the gap after these players is at least epsilon."""
     outputs: ClassVar[HowOutputs] = "one"
     """How it treats a game with several outputs. ``"one"``: it refuses it. ``"each"``: its choice of coalitions does
     not depend on values, and all that it learns is in its standing, so that the race plays every output with the same

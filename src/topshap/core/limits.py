@@ -37,6 +37,8 @@ class Limits:
     """The lowest and the highest value that a coalition may have, None if not known."""
     enumerates: bool
     """Whether the budget covers all coalitions, each of them counts once, and nothing ends the race earlier."""
+    clear_gap: bool = False
+    """Whether the race chooses k, at a clear gap."""
 
     @property
     def guarantee(self) -> Guarantee | None:

@@ -34,7 +34,8 @@ class RaceOptions(TypedDict, total=False):
     epsilon: float | None
     """Stop as soon as no player left out is ahead of a player in the set by more than `epsilon`, with probability at
     least 1 - `delta`. The inclusion-exclusion error of the set is then at most `epsilon` (see `topshap.metrics`), in
-    units of the value. If there is a budget too, the race ends at whichever comes first."""
+    units of the value. If there is a budget too, the race ends at whichever comes first. With ``k="clear"`` it is the
+    smallest gap that counts: all players in the set are then ahead of all others by at least `epsilon`."""
     delta: float
     """The allowed probability of an error larger than `epsilon`; 0.05 by default. Used only with `epsilon`."""
     guarantee: Guarantee | None

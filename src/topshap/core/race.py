@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Unpack
 
+    from topshap.core.clear_gap import HowMany
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped, TopK
     from topshap.core.typing import Coalitions, Values
@@ -42,7 +43,7 @@ class Race(RaceState):
     n_players
         The number of players, at least 1.
     k
-        The number of players to find.
+        The number of players to find, or ``"clear"``; see `topshap.identify`.
     deterministic
         Whether a coalition has the same value every time. If not, every access is a new evaluation.
     n_outputs
@@ -69,7 +70,7 @@ class Race(RaceState):
     def __init__(
         self,
         n_players: int,
-        k: int,
+        k: HowMany,
         *,
         deterministic: bool = True,
         n_outputs: int | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from topshap.core.clear_gap import chosen_size
 from topshap.core.errors import RaceError
 from topshap.core.history import Recorder
 
@@ -24,7 +25,7 @@ class RaceState:
 
     def __init__(self, setup: Setup, clock: Callable[[], float]) -> None:
         self._setup = setup
-        self.n_players, self.k, self.player_names = setup.n, setup.k, setup.player_names
+        self.n_players, self.player_names = setup.n, setup.player_names
         self.deterministic, self.counting, self.rank_by = setup.deterministic, setup.counting, setup.rank_by
         self._limits, self._ledger = setup.limits, setup.ledger()
         self._recorder = Recorder()
@@ -39,6 +40,13 @@ class RaceState:
         """The value of each player in the explained input, for the result; see `TopK.player_values`."""
         self.output_name: str | None = None
         """What the value of a coalition is, for the result; see `TopK.output_name`."""
+
+    @property
+    def k(self) -> int:
+        """The number of players to find; with ``k="clear"``, the one that the race has chosen so far."""
+        if not self._limits.clear_gap or self._standing is None:
+            return self._setup.k
+        return chosen_size(self._standing if self.stopped == "exact" else self._working)
 
     @property
     def done(self) -> bool:

@@ -10,8 +10,10 @@ import numpy as np
 
 from topshap.core.bindings import bound
 from topshap.core.powers_of_two import safely_scaled
+from topshap.core.stable_ranks import StableRanks
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.rank_verification import border_p_values
 from topshap.statistics.ranking import probability_before, rank_key
 from topshap.statistics.ties import differ, tied_with
 from topshap.statistics.top_k_probability import TopKProbabilities, top_k_probabilities
@@ -114,6 +116,9 @@ class TopK:
     output_name: str | None = None
     """What the value of a coalition is, such as ``"predict_proba of class 'malignant'"``, from the game's attribute
     ``output_name``; None if it has none."""
+
+    clear_gap: bool = False
+    """Whether the race chose k, at a gap that is clear if it is at least `epsilon`."""
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
@@ -218,6 +223,29 @@ class TopK:
         if not self.learned:
             return outside[:0]
         return outside[tied_with(self.players[-1], *self._scaled, self.rank_by)[outside]]
+
+    @front_door
+    def stable_ranks(self, level: float = 0.95) -> StableRanks:
+        """Return how many of the leading ranks, and which set sizes k, are beyond doubt.
+
+        The order is that of `rank_by`, and the sizes are not limited to the k of the run. Like `confidence`, this
+        assumes normal estimates; see `StableRanks`.
+
+        Parameters
+        ----------
+        level
+            The probability with which all of these ranks, or all of these sizes, are right, at least.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.UnanimityGame([[0], [1, 2], [3, 4, 5]], [5.0, 4.0, 2.0], n_players=10)
+        >>> stable = topshap.identify(game, k=4, budget=300, algorithm="greedy-cmcs", random_state=0).stable_ranks()
+        >>> stable.count, stable.sizes
+        (1, (1, 3, 6))
+        """
+        p_values = border_p_values(self.ranking, *self._scaled, self.rank_by)
+        return StableRanks.of(p_values, level, map(self.name_of, self.ranking.tolist()))
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.

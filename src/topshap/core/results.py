@@ -257,8 +257,8 @@ class TopKs(Sequence[TopK]):
 
 _PER_OUTPUT = ("players", "estimates", "std_errors", "empty", "grand", "rare_contributions")
 """The arrays with one row per output."""
-_DIFFERENT = {*_PER_OUTPUT, "covariance", "history", "output_name"}
-"""The fields of a `TopK` that differ between outputs."""
+_DIFFERENT = {*_PER_OUTPUT, "covariance", "history", "output_name", "clear_gap"}
+"""The fields of a `TopK` that differ between outputs, or that a game with several outputs does not have."""
 
 
 def _history_of(history: History | None, outputs: int | slice) -> History | None:

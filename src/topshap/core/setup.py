@@ -11,6 +11,7 @@ import numpy as np
 
 from topshap.core.algorithm import Outputs, Problem
 from topshap.core.bindings import bound
+from topshap.core.clear_gap import check_k, is_clear
 from topshap.core.ledger import Ledger
 from topshap.core.limits import Limits, resolve_limits
 from topshap.core.options import CheckedOptions
@@ -36,6 +37,7 @@ class Setup:
 
     n: int
     k: int
+    """The number of players to find; in a race that chooses it, where it starts."""
     player_names: tuple[str, ...] | None
     deterministic: bool
     counting: Counting
@@ -72,11 +74,12 @@ class Setup:
         n = check_int("n_players", n_players, low=1)
         checked = CheckedOptions(**options)
         n_outputs, output_names = check_outputs(n_outputs, output_names)
-        limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic)
+        clear_gap = is_clear(k)
+        limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic, clear_gap=clear_gap)
         seed = checked.random_state
         return cls(
             n=n,
-            k=check_int("k", k, low=1, high=n),
+            k=check_k(k, n, stops_by_itself=limits.confidence is not None),
             player_names=check_names(checked.player_names, n),
             deterministic=deterministic,
             counting=checked.counting,
@@ -95,7 +98,8 @@ class Setup:
         if self.n_outputs is not None:  # known from the start
             return self
         if self.options.algorithm == "auto":
-            limits, algorithm = _resolve(self.n, self.options, n_outputs, deterministic=self.deterministic)
+            more = {"deterministic": self.deterministic, "clear_gap": self.limits.clear_gap}
+            limits, algorithm = _resolve(self.n, self.options, n_outputs, **more)
             return replace(self, limits=limits, algorithm=algorithm, n_outputs=n_outputs)
         _pick(self.limits, self.n, self.options, n_outputs, deterministic=self.deterministic)
         return replace(self, n_outputs=n_outputs)
@@ -108,8 +112,10 @@ class Setup:
         """Return the fields of a `TopK` that are known from the start."""
         limits = self.limits
         outputs = {} if self.n_outputs is None else {"output_names": self.output_names}
+        clear_gap = {"clear_gap": True} if limits.clear_gap else {}
         return {
             **outputs,
+            **clear_gap,
             "player_names": self.player_names,
             "epsilon": None if limits.confidence is None else limits.confidence.epsilon,
             "delta": None if limits.confidence is None else limits.confidence.delta,
@@ -146,6 +152,7 @@ class Setup:
             delta=None if confidence is None else confidence.delta,
             guarantee=self.limits.guarantee or "asymptotic",
             value_range=value_range,
+            clear_gap=self.limits.clear_gap,
             paid_before=max(0, ledger.spent - len(ends)) if self.deterministic else 0,
             outputs=outputs,
             n_outputs=1 if outputs is None else len(outputs.empty),
@@ -169,10 +176,10 @@ class Setup:
 
 
 def _resolve(
-    n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
+    n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool, clear_gap: bool
 ) -> tuple[Limits, Algorithm[Any]]:
     """Return the limits of a race and its algorithm."""
-    limits = resolve_limits(n, checked, deterministic=deterministic)
+    limits = replace(resolve_limits(n, checked, deterministic=deterministic), clear_gap=clear_gap)
     algorithm = _pick(limits, n, checked, n_outputs, deterministic=deterministic)
     several = n_outputs is not None and checked.algorithm == "auto"
     return limits.settled(algorithm, default="credible" if several else None), algorithm

@@ -270,6 +270,7 @@ RESULT: dict[str, Field] = {
         'a list of {n} strings, numbers, true, false, null or {{"number": "nan"}}', read_player_values, or_null=True
     ),
     "output_name": Field(_STRING.must_be, _STRING.read, or_null=True),
+    "clear_gap": Field("true or false", _instance_of(bool)),
 }
 """The fields of `TopK`."""
 HISTORY: dict[str, Field] = {

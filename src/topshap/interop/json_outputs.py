@@ -108,7 +108,7 @@ def _output_names(content: Mapping[str, Any], n_outputs: int) -> tuple[str, ...]
 def _together(tops: list[TopK], output_names: tuple[str, ...] | None, factors: list[float] | None) -> TopKs:
     """Return the results of all outputs as one object."""
     first = tops[0]
-    different = {"covariance", "history", "output_name", *_PER_OUTPUT}
+    different = {"covariance", "history", "output_name", "clear_gap", *_PER_OUTPUT}
     if len({(top.k, top.n_players) for top in tops}) > 1:
         raise FieldError("the fields 'players' and 'estimates' must have rows of the same length")
     covariances: Covariances | None = None

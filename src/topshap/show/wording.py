@@ -10,7 +10,7 @@ from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, tied_at_border
 from topshap.show.labels import name_of, shorten
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import comparison, order_phrase
+from topshap.statistics.ranking import comparison, order_phrase, rank_key
 from topshap.statistics.ties import ROUNDING, errors_of_difference
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def headline(top: TopK) -> str:
 def describe_promise(top: TopK) -> str:
     """Return one line that says what is guaranteed, under which assumptions, and what was spent."""
     if top.stopped == "exact":
-        claim = "Certain: all coalitions are known."
+        claim = f"Certain: all coalitions are known.{_no_clear_gap(top)}"
     elif top.k == top.n_players:
         claim = "Certain: all players are in the set."
     elif top.stopped == "confident":
@@ -119,7 +119,7 @@ def why_it_ended(top: TopK) -> str:
     return {
         "exact": "all coalitions are known",
         "budget": "the budget was spent",
-        "confident": f"stopped by itself at epsilon={top.epsilon}, delta={top.delta}",
+        "confident": f"{_confident(top)} at epsilon={top.epsilon}, delta={top.delta}",
         "time": "the time was up",
         "rule": f"{'a stopping rule' if top.rule is None else printable(top.rule)} was met",
         "finished": "the algorithm had nothing more to ask",
@@ -198,6 +198,9 @@ def _describe_guarantee(top: TopK) -> str:
     """Return the guarantee of a race that stopped by itself, and the assumptions it rests on."""
     delta = top.delta or 0.0
     claim = f"no player left out is ahead of a player in the set by more than {top.epsilon:g}"
+    if top.clear_gap:
+        least = f" by at least {top.epsilon:g}" if top.epsilon else ""
+        claim = f"every player in the set is ahead of every player left out{least}"
     percent = f"{100.0 * (1.0 - delta):.12g}%"
     sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {claim}"
     if top.guarantee == "credible":
@@ -222,7 +225,23 @@ def _describe_guarantee(top: TopK) -> str:
 def _missed(top: TopK) -> str:
     if top.epsilon is None or top.stopped == "interrupted":
         return ""
+    if top.clear_gap:
+        return f" before a gap of at least epsilon={top.epsilon:g} was clear at delta={top.delta:g}"
     return f" before epsilon={top.epsilon:g} was reached at delta={top.delta:g}"
+
+
+def _confident(top: TopK) -> str:
+    return "stopped by itself, after a clear gap" if top.clear_gap else "stopped by itself"
+
+
+def _no_clear_gap(top: TopK) -> str:
+    """Return that no gap of an exact result is clear, in words; empty if there is one, or if k was given."""
+    if not top.clear_gap or top.k == top.n_players:
+        return ""
+    last, first = rank_key(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).tolist()
+    if last - first >= max(top.epsilon or 0.0, ROUNDING * float(np.abs(top.estimates).max())):
+        return ""
+    return f" No gap is as wide as epsilon={top.epsilon:g}; this is the widest."
 
 
 def _cost(top: TopK) -> str:

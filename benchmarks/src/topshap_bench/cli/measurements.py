@@ -141,6 +141,30 @@ def large_confidence(
     typer.echo(run(terms=terms, n_jobs=jobs, **given(games=game, algorithms=algorithm)))
 
 
+def stability(
+    question: Annotated[
+        list[str] | None,
+        typer.Option(help="clear-gap, credible-gap, ranks or sizes; all by default; can be repeated."),
+    ] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="A kind of game, all by default; can be repeated.")] = None,
+    delta: Annotated[
+        list[float] | None, typer.Option(help="An allowed failure rate, three by default; can be repeated.")
+    ] = None,
+    games: Annotated[int, typer.Option(min=1, help="The number of games of every kind.")] = 50,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every game.")] = 20,
+    budget: Annotated[int, typer.Option(min=2, help="The budget after which stable ranks are judged.")] = 400,
+    jobs: Jobs = 2,
+) -> None:
+    """Print how often clear gaps and stable ranks are wrong.
+
+    For example: topshap-bench stability --question clear-gap --kind near-tie --games 2 --runs 2 --delta 0.1
+    """
+    from topshap_bench.stability import stability as run
+
+    options = given(questions=question, kinds=kind, deltas=delta)
+    typer.echo(run(games=games, runs=runs, budget=budget, n_jobs=jobs, **options))
+
+
 def tree_surrogates(
     games: Folder,
     family: Families = None,
@@ -319,6 +343,7 @@ COMMANDS = (
     reproduce,
     large_games,
     large_confidence,
+    stability,
     tree_surrogates,
     engine,
     global_games,

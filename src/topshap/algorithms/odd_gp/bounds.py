@@ -48,8 +48,11 @@ class BorderDifferences:
         room for. That is one event for all differences, and if it holds at one analysis it held at all earlier ones, so
         this level is not divided among differences or analyses.
         """
-        levels = levels_by_tails(self.tails(epsilon), level)
+        return self.gaps - self.widths(levels_by_tails(self.tails(epsilon), level), unseen_level)
+
+    def widths(self, levels: Matrix, unseen_level: float) -> Matrix:
+        """Return the widths of lower bounds with these levels, and with room for jumps that were not observed."""
         width = -stdtrit(self.degrees, levels) * self.deviations
         max_exposure = math.log(1.0 / unseen_level)
         share = max_exposure / np.maximum(self.exposure, max_exposure)
-        return self.gaps - np.maximum(width, share * self.unseen)
+        return np.maximum(width, share * self.unseen)

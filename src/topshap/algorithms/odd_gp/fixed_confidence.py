@@ -9,12 +9,13 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
 from topshap.algorithms.odd_gp.block_weights import block_weights, border_priorities
+from topshap.algorithms.odd_gp.clear_gap import ClearFit, ClearGapAnalyses
 from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses
 from topshap.algorithms.odd_gp.poisson import PoissonDesign
 from topshap.algorithms.odd_gp.strata import overall_weights
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import with_complements
-from topshap.core.stopping import SeparatedBorder
+from topshap.core.stopping import ClearGap, CredibleGap, SeparatedBorder
 
 if TYPE_CHECKING:
     from topshap.core.stopping import Guarantee, StoppingRule
@@ -57,14 +58,19 @@ class OddGPAtK(Algorithm[BoundedFit]):
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
     takes_noise: ClassVar[bool] = False
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    finds_clear_gap: ClassVar[bool] = True
     max_players: ClassVar[int | None] = 1000  # beyond, the inclusion probabilities of single pairs underflow
 
     def standing(self, problem: Problem) -> BoundedFit:
         """Return the standing at the start of a race."""
-        return BoundedFit(problem.tie_order, np.full(problem.n, problem.gain / problem.n))
+        fit = ClearFit if problem.clear_gap else BoundedFit
+        return fit(problem.tie_order, np.full(problem.n, problem.gain / problem.n))
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule that the bounds are above -epsilon; for ``"credible"`` the one of every algorithm."""
+        if problem.clear_gap and problem.epsilon is not None and problem.delta is not None:
+            asymptotic = problem.guarantee == "asymptotic"
+            return ClearGap(problem.epsilon) if asymptotic else CredibleGap(problem.epsilon, problem.delta)
         if problem.guarantee == "asymptotic" and problem.epsilon is not None:
             return SeparatedBorder(problem.epsilon, guarantee="asymptotic")
         return super().stopping_rule(problem)
@@ -73,12 +79,12 @@ class OddGPAtK(Algorithm[BoundedFit]):
     def rounds(self, problem: Problem, standing: BoundedFit) -> Rounds:
         """Draw blocks of pairs, analyse each, and raise the probabilities where the border is uncertain."""
         design = PoissonDesign(problem.n, problem.rng)
-        interim = InterimAnalyses(problem, standing, design)
+        interim = (ClearGapAnalyses if problem.clear_gap else InterimAnalyses)(problem, standing, design)
         block = design.draw(overall_weights(problem.n)[design.strata.sizes], FIRST_BLOCK * problem.n)
         while len(block) > 0:
             yield Round(with_complements(block), partial(interim.add, block))
             m, estimate = len(interim.pairs), interim.estimate
-            priorities = border_priorities(standing, estimate, problem)
+            priorities = border_priorities(standing, estimate, interim.aim)
             design.stratify_by(np.argsort(-priorities.sum(axis=1), kind="stable"))
             weights = block_weights(design, priorities, estimate, m)
             block = design.draw(weights, max(MIN_BLOCK, interim.growth * m))

@@ -68,6 +68,11 @@ class InterimAnalyses:
         self._surrogate = OddSurrogate(problem.rng, max_pairs=MAX_LEARNED)
         self._analyses = self._fitted_to = 0
 
+    @property
+    def aim(self) -> Problem:
+        """The problem that the next block is drawn for."""
+        return self._problem
+
     def add(self, block: Coalitions, values: Values) -> None:
         """Add the complete pairs in a prefix of the values of a block, and analyse all pairs if there are new ones."""
         added = self.pairs.add(block, values)

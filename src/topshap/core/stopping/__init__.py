@@ -10,10 +10,11 @@ completion is the larger one; ``a & b`` is met once both are, and its completion
 
 Criteria are stateless, so one criterion can serve any number of races.
 
-`Confidence` is decided by a rule (`OverlappingIntervals`, `Credible` or `SeparatedBorder`), which checks the standing
-of an algorithm and states its `guarantee`.
+`Confidence` is decided by a rule (`OverlappingIntervals`, `Credible` or `SeparatedBorder`; with ``k="clear"``,
+`ClearGap` or `CredibleGap`), which checks the standing of an algorithm and states its `guarantee`.
 """
 
+from topshap.core.stopping.clear_gap import ClearGap, CredibleGap
 from topshap.core.stopping.credible import Credible
 from topshap.core.stopping.criteria import Budget, Confidence, Exhausted, TimeLimit, When
 from topshap.core.stopping.criterion import AllOf, AnyOf, Criterion
@@ -33,8 +34,10 @@ __all__ = [
     "AnyOf",
     "BoundedStanding",
     "Budget",
+    "ClearGap",
     "Confidence",
     "Credible",
+    "CredibleGap",
     "Criterion",
     "Exhausted",
     "Guarantee",

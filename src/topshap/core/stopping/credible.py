@@ -56,7 +56,7 @@ class Credible(ConfidenceRule):
             return True
         if self.fraction_sampled(standing) < 1.0:
             return False
-        return probability_of_larger_error(standing, k, self.epsilon) <= self.delta
+        return self.probability_of_error(standing, k) <= self.delta
 
     def completion(self, standing: Standing, k: int) -> float:
         """Return the estimated fraction of the required evaluations that is spent.
@@ -65,12 +65,16 @@ class Credible(ConfidenceRule):
         """
         if self(standing, k):
             return 1.0
-        probability = probability_of_larger_error(standing, k, self.epsilon)
+        probability = self.probability_of_error(standing, k)
         if not 0.0 < probability < 1.0:  # nothing is known yet, or only `min_samples` is not reached
             fraction = 0.0 if probability != 0.0 else 1.0
         else:
             fraction = math.log(probability) / math.log(self.delta)
         return min(fraction, self.fraction_sampled(standing), NEARLY_DONE)
+
+    def probability_of_error(self, standing: Standing, k: int) -> float:
+        """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon)."""
+        return probability_of_larger_error(standing, k, self.epsilon)
 
 
 def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> float:
