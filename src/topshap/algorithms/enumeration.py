@@ -43,6 +43,7 @@ class Enumeration(Algorithm[FittedStanding]):
     name: ClassVar[str] = "enumeration"
     outputs: ClassVar[HowOutputs] = "each"
     guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
 
     def standing(self, problem: Problem) -> FittedStanding:
         """Return the standing at the start of a race."""

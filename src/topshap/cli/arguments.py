@@ -56,6 +56,9 @@ class RaceArguments:
     )
     algorithm: Annotated[str, _race(help="The algorithm; see the page 'Which algorithm?'.")] = CheckedOptions.algorithm
     rank_by: Annotated[RankBy, _race(help=f"The order of the players, best first: {_FIRST}.")] = CheckedOptions.rank_by
+    ordered: Annotated[
+        bool, _race("--ordered", help="With --epsilon, stop when the order of the top k is clear as well.")
+    ] = CheckedOptions.ordered
     seed: Annotated[int, _race(help="The random seed. The same seed gives the same result.")] = 0
     jobs: Annotated[
         int | None, _race(help="The number of parallel evaluations, 1 by default. The result does not depend on it.")

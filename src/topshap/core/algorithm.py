@@ -86,6 +86,8 @@ class Problem:
     """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; do not modify it."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    ordered: bool = False
+    """Whether the order of the top k matters to a race that stops by itself."""
     epsilon: float | None = None
     """The allowed inclusion-exclusion error in a race that stops by itself, None in one for a fixed budget."""
     delta: float | None = None
@@ -183,6 +185,8 @@ class Algorithm(ABC, Generic[StandingT]):
     name: ClassVar[str]
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
     """The guarantees that a race of this algorithm can give when it stops by itself."""
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
+    """Those of them that it can give for an ordered list; none if it only compares players across the border."""
     needs_budget: ClassVar[bool] = False
     """Whether it depends on the budget, and so cannot run without one."""
     extendable: ClassVar[bool] = False
@@ -216,7 +220,7 @@ class Algorithm(ABC, Generic[StandingT]):
         """
         if problem.epsilon is None or problem.delta is None or problem.guarantee != "credible":
             return None
-        return Credible(problem.epsilon, problem.delta)
+        return Credible(problem.epsilon, problem.delta, ordered=problem.ordered)
 
     def __repr__(self) -> str:
         """Return the constructor call, with the parameters in the order in which they were set."""

@@ -11,7 +11,16 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from topshap.core.stopping import GUARANTEES, Criterion, When
-from topshap.core.validation import check_choice, check_delta, check_int, check_range, check_real, did_you_mean, refuse
+from topshap.core.validation import (
+    check_bool,
+    check_choice,
+    check_delta,
+    check_int,
+    check_range,
+    check_real,
+    did_you_mean,
+    refuse,
+)
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
@@ -56,9 +65,14 @@ class RaceOptions(TypedDict, total=False):
     """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
     rank_by: RankBy
     """``"value"`` (the default): the players with the highest Shapley values. ``"magnitude"``: those with the largest
-    absolute values, as for the features behind a prediction; not together with `epsilon`, nor with algorithms whose
-    choices depend on the players next to the border, except ``"odd-gp"``. ``"lowest"``: those with the lowest values,
-    such as the most harmful training points, or the features that lower a prediction."""
+    absolute values, as for the features behind a prediction; not with algorithms whose choices depend on the players
+    next to the border, except ``"odd-gp"`` and ``"odd-gp@k"``, nor with ``guarantee="published"``. ``"lowest"``: those
+    with the lowest values, such as the most harmful training points, or the features that lower a prediction."""
+    ordered: bool
+    """Whether the order of the k players matters; False by default. With `epsilon`, the race then stops as soon as no
+    player is ahead of one that is listed before it by more than `epsilon`, which takes more evaluations than the set
+    alone. Only with `epsilon`, or a budget for all coalitions; with ``"odd-gp@k"``, or with ``guarantee="credible"``
+    and an algorithm that samples all players equally."""
     counting: Counting
     """``"distinct"`` (the default): a coalition counts once, repeats are free, and the result is exact when all
     coalitions are known. ``"calls"``: every access counts, as in published comparisons, except repeated ones to the
@@ -81,6 +95,7 @@ class CheckedOptions:
     stop: Any = None
     algorithm: Any = "auto"
     rank_by: RankBy = "value"
+    ordered: bool = False
     counting: Counting = "distinct"
     player_names: Any = None
     random_state: Any = None
@@ -90,6 +105,7 @@ class CheckedOptions:
         if self.guarantee is not None:
             check_choice("guarantee", self.guarantee, GUARANTEES)
         check_choice("rank_by", self.rank_by, RANK_BY)
+        self._replace("ordered", check_bool("ordered", self.ordered))
         check_choice("counting", self.counting, ("distinct", "calls"))
         if self.budget is not None:
             self._replace("budget", check_int("budget", self.budget, low=2))

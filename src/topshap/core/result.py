@@ -106,6 +106,8 @@ class TopK:
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    ordered: bool = False
+    """Whether the race was about the order of the top k, and not only about the set."""
     rare_contributions: bool = False
     """Whether contributions may be rare and large, so that intervals and confidence may be too optimistic."""
     player_values: tuple[PlayerValue, ...] | None = None

@@ -265,6 +265,7 @@ RESULT: dict[str, Field] = {
     "history": Field("an object", _history, or_null=True),
     "random_state": _COUNT_OR_NULL,
     "rank_by": _one_of(RANK_BY),
+    "ordered": Field("true or false", _instance_of(bool)),
     "rare_contributions": Field("true or false", _instance_of(bool)),
     "player_values": Field(
         'a list of {n} strings, numbers, true, false, null or {{"number": "nan"}}', read_player_values, or_null=True

@@ -47,9 +47,13 @@ def title(found: TopK | Race) -> str:
     return f"Top {found.k} of {found.n_players:,}{order_phrase(found.rank_by)}"
 
 
+def _in_order(top: TopK) -> str:
+    return " in order" if top.ordered else ""
+
+
 def question(top: TopK) -> str:
     """Return the question that was answered, as part of a sentence."""
-    return f"the top {top.k} of {top.n_players:,} players{order_phrase(top.rank_by)}"
+    return f"the top {top.k} of {top.n_players:,} players{order_phrase(top.rank_by)}{_in_order(top)}"
 
 
 def race_title(top: TopK, shown: int) -> str:
@@ -97,15 +101,15 @@ def headline(top: TopK) -> str:
     sure = describe_tie(top) or ("" if exact else _sure(top))
     sure = f", {sure}" if sure else ""
     noisy = "" if top.deterministic else ", values vary"
-    found = f"Top {top.k} of {top.n_players} players{order_phrase(top.rank_by)} after {top.evaluations} evaluations"
-    return f"{found} ({why}{sure}{noisy})"
+    players = f"Top {top.k} of {top.n_players} players{order_phrase(top.rank_by)}{_in_order(top)}"
+    return f"{players} after {top.evaluations} evaluations ({why}{sure}{noisy})"
 
 
 def describe_promise(top: TopK) -> str:
     """Return one line that says what is guaranteed, under which assumptions, and what was spent."""
     if top.stopped == "exact":
         claim = "Certain: all coalitions are known."
-    elif top.k == top.n_players:
+    elif top.k == top.n_players and not top.ordered:
         claim = "Certain: all players are in the set."
     elif top.stopped == "confident":
         claim = _describe_guarantee(top)
@@ -197,7 +201,7 @@ def _no_guarantee(top: TopK) -> str:
 def _describe_guarantee(top: TopK) -> str:
     """Return the guarantee of a race that stopped by itself, and the assumptions it rests on."""
     delta = top.delta or 0.0
-    claim = f"no player left out is ahead of a player in the set by more than {top.epsilon:g}"
+    claim = _claim(top)
     percent = f"{100.0 * (1.0 - delta):.12g}%"
     sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {claim}"
     if top.guarantee == "credible":
@@ -217,6 +221,14 @@ def _describe_guarantee(top: TopK) -> str:
         return f"Certain: {claim}, since every coalition that matters is known."
     low, high = top.value_range
     return f"With {sure}: for any game with values in [{low:g}, {high:g}] and any number of samples."
+
+
+def _claim(top: TopK) -> str:
+    """Return the statement that a race which stopped by itself makes about its result."""
+    by = f"by more than {top.epsilon:g}{' in magnitude' if top.rank_by == 'magnitude' else ''}"
+    if not top.ordered:
+        return f"no player left out is ahead of a player in the set {by}"
+    return f"the top {top.k} are in this order: no player is ahead of one listed before it {by}"
 
 
 def _missed(top: TopK) -> str:

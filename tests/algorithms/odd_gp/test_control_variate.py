@@ -11,6 +11,7 @@ from topshap.algorithms.odd_gp.odd_kernel import OddKernel
 from topshap.algorithms.odd_gp.posterior import OddPosterior
 from topshap.core.coalitions import from_ids
 from topshap.core.tables import shapley_from_table
+from topshap.statistics.contrasts import Contrasts
 
 N = 7
 
@@ -53,9 +54,13 @@ def test_the_corrected_values_are_unbiased(roughness):
     assert (np.abs(found.mean(axis=0) - exact) < 4.5 * error + 1e-9).all()
 
 
+def difference(i, j):
+    return Contrasts(np.array([i]), np.array([j]), np.ones(1), -np.ones(1))
+
+
 def bound_of_one(found, i, j, level, unseen_level):
     """Return the lower bound of one difference, which has the whole level."""
-    return found.border(np.array([i]), np.array([j])).lower_bounds(0.0, level, unseen_level)[0, 0]
+    return found.border(difference(i, j)).lower_bounds(0.0, level, unseen_level)[0]
 
 
 def test_bounds_of_differences_fail_about_as_often_as_their_level():

@@ -29,7 +29,8 @@ def test_the_sample_grows_more_while_bounds_are_too_wide():
 def first_block():
     """The first block of a race: its analyses, the design, the block and the values of a rough game."""
     rng = np.random.default_rng(0)
-    problem = SimpleNamespace(n=N, k=3, rng=rng, empty=0.0, grand=1.0, epsilon=0.01, delta=0.05, guarantee="asymptotic")
+    promise = {"epsilon": 0.01, "delta": 0.05, "guarantee": "asymptotic", "ordered": False}
+    problem = SimpleNamespace(n=N, k=3, rng=rng, empty=0.0, grand=1.0, **promise)
     design = PoissonDesign(N, rng)
     standing = BoundedFit(np.arange(N), np.zeros(N))
     block = design.draw(overall_weights(N)[design.strata.sizes], 4.0 * N)

@@ -1,19 +1,20 @@
-"""The weights of strata in the next block of odd-gp@k: more where differences across the border are uncertain."""
+"""The weights of strata in the next block of odd-gp@k: more where contrasts are uncertain."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from topshap.algorithms.odd_gp.strata import contrast_weights, overall_weights
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.bounds import BorderDifferences
     from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate
     from topshap.algorithms.odd_gp.poisson import PoissonDesign
     from topshap.core.algorithm import Problem
-    from topshap.core.standing import Standing
     from topshap.core.typing import Matrix, Values
+    from topshap.statistics.contrasts import Contrasts
 
 OVERALL_SHARE_AT_FIRST, OVERALL_SHARE = 0.3, 0.1
 """The share of a block that is drawn for the differences between all players, below and from `FEW_PAIRS` on."""
@@ -21,43 +22,66 @@ FEW_PAIRS = 8
 """The number of pairs per player below which the sample is small. These three numbers are those of the prototype."""
 
 
-def border_priorities(standing: Standing, estimate: CorrectedEstimate, problem: Problem) -> Matrix:
-    """Return a symmetric matrix with the priority of every player pair across the border; the priorities add up to 2.
+class Priorities(NamedTuple):
+    """The priorities of contrasts of two players: two symmetric matrices, whose elements add up to 2."""
+
+    differences: Matrix
+    """The priority of phi_i - phi_j for all i and j."""
+    sums: Matrix
+    """The priority of phi_i + phi_j for all i and j; zero unless players are ranked by magnitude."""
+
+    @property
+    def of_players(self) -> Values:
+        """The total priority of the contrasts of each player."""
+        return (self.differences + self.sums).sum(axis=1)
+
+
+def priorities(contrasts: Contrasts, border: BorderDifferences, problem: Problem) -> Priorities:
+    """Return the priorities of the contrasts that have to be shown.
 
     The priority is V / (gap + epsilon)^4: the derivative of 1 / z^2 = V / gap^2 with respect to V, times 1 / z^2
-    itself, so that the least certain differences come first.
+    itself, so that the least certain contrasts come first.
     """
-    n = problem.n
-    priorities = np.zeros((n, n))
-    top, rest = standing.partition(problem.k)
-    if len(rest) == 0:
-        return priorities
-    border = np.ix_(top, rest)
-    deviation = np.sqrt(estimate.variances[border])
-    urgency = np.isinf(deviation).astype(np.float64)  # unknown differences come first
-    if not urgency.any():
-        gaps = np.maximum(estimate.estimates[top][:, None] - estimate.estimates[rest], 0.0) + (problem.epsilon or 0.0)
+    urgency = urgencies(border, problem.epsilon or 0.0)
+    is_sum = contrasts.sign_ahead * contrasts.sign_behind > 0.0
+    found = []
+    for chosen in (~is_sum, is_sum):
+        matrix = np.zeros((problem.n, problem.n))
+        matrix[contrasts.ahead[chosen], contrasts.behind[chosen]] = urgency[chosen]
+        found.append(matrix + matrix.T)
+    return Priorities(*found)
+
+
+def urgencies(border: BorderDifferences, epsilon: float) -> Values:
+    """Return the priority of each contrast; they add up to 1, unless there are no contrasts."""
+    deviation = border.deviations
+    urgency = np.isinf(deviation).astype(np.float64)  # unknown contrasts come first
+    if not urgency.any() and urgency.size > 0:
+        gaps = np.maximum(border.gaps, 0.0) + epsilon
         gaps = np.maximum(gaps, 0.25 * deviation)
         gaps = np.maximum(gaps, 1e-9 * gaps.max() or 1.0)
         urgency = (deviation / gaps) ** 2 * (gaps.min() / gaps) ** 2
-    priorities[border] = urgency / (urgency.sum() or 1.0)
-    return priorities + priorities.T
+    return np.asarray(urgency / (urgency.sum() or 1.0))
 
 
-def block_weights(design: PoissonDesign, priorities: Matrix, estimate: CorrectedEstimate, pairs: int) -> Values:
+def block_weights(design: PoissonDesign, aims: Priorities, estimate: CorrectedEstimate, pairs: int) -> Values:
     """Return the weights of all strata in the next block: the contribution of their pairs to the uncertain variances.
 
-    A complement pair contributes the variance of its residual times its squared weight in the differences of the
-    players it separates. Player pairs that the design is not stratified by are separated with the probability given by
-    the size. A share of the block is for all differences equally, so that no player is neglected.
+    A complement pair contributes the variance of its residual times its squared weight in the contrasts: in the
+    differences of the players it separates, and in sums of all players. Player pairs that the design is not stratified
+    by are separated with the probability given by the size. A share of the block is for all differences equally, so
+    that no player is neglected.
     """
     strata, n = design.strata, design.n
     s = strata.sizes
-    stratified = priorities[np.ix_(strata.players, strata.players)]
-    other = max(priorities.sum() - stratified.sum(), 0.0) / 2.0
+    stratified = aims.differences[np.ix_(strata.players, strata.players)]
+    other = max(aims.differences.sum() - stratified.sum(), 0.0) / 2.0
     separated = np.maximum(strata.separated(stratified), 0.0) + other * 2.0 * s * (n - s) / (n * (n - 1.0))
     deviation = np.sqrt(estimate.mean_squares[s])
     border, overall = contrast_weights(n)[s] * np.sqrt(separated) * deviation, overall_weights(n)[s] * deviation
+    if aims.sums.any():
+        of_sums = strata.mean_squares_of_sums(aims.sums)
+        border = np.sqrt(border**2 + of_sums * deviation**2)
     share = OVERALL_SHARE_AT_FIRST if pairs < FEW_PAIRS * n else OVERALL_SHARE
     undrawn = design.undrawn
     totals = (border * undrawn).sum(), (overall * undrawn).sum()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
-from topshap.algorithms.odd_gp.block_weights import block_weights, border_priorities
+from topshap.algorithms.odd_gp.block_weights import block_weights, priorities
 from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses
 from topshap.algorithms.odd_gp.poisson import PoissonDesign
 from topshap.algorithms.odd_gp.strata import overall_weights
@@ -33,7 +33,8 @@ class OddGPAtK(Algorithm[BoundedFit]):
     differences across the border of the top k, and the next block has higher probabilities where these are uncertain.
     The race stops when t-bounds for all differences across the border are above -epsilon and, as long as the process is
     conditioned on all pairs, the posterior agrees. The differences share delta by their uncertainty, and the analyses
-    share it too.
+    share it too. By magnitude and for ordered lists, there are further contrasts to show, see
+    `topshap.statistics.contrasts`.
 
     The guarantee is asymptotic: it assumes that the corrections are normal and independent of the hyper-parameters.
     Before it stops, it has drawn enough pairs that large jumps are unlikely to have been missed if they occur in enough
@@ -55,18 +56,19 @@ class OddGPAtK(Algorithm[BoundedFit]):
 
     name: ClassVar[str] = "odd-gp@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = guarantees
     takes_noise: ClassVar[bool] = False
-    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value", "magnitude")
     max_players: ClassVar[int | None] = 1000  # beyond, the inclusion probabilities of single pairs underflow
 
     def standing(self, problem: Problem) -> BoundedFit:
         """Return the standing at the start of a race."""
-        return BoundedFit(problem.tie_order, np.full(problem.n, problem.gain / problem.n))
+        return BoundedFit(problem.tie_order, np.full(problem.n, problem.gain / problem.n), rank_by=problem.rank_by)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule that the bounds are above -epsilon; for ``"credible"`` the one of every algorithm."""
         if problem.guarantee == "asymptotic" and problem.epsilon is not None:
-            return SeparatedBorder(problem.epsilon, guarantee="asymptotic")
+            return SeparatedBorder(problem.epsilon, guarantee="asymptotic", ordered=problem.ordered)
         return super().stopping_rule(problem)
 
     @single_threaded_blas
@@ -77,8 +79,7 @@ class OddGPAtK(Algorithm[BoundedFit]):
         block = design.draw(overall_weights(problem.n)[design.strata.sizes], FIRST_BLOCK * problem.n)
         while len(block) > 0:
             yield Round(with_complements(block), partial(interim.add, block))
-            m, estimate = len(interim.pairs), interim.estimate
-            priorities = border_priorities(standing, estimate, problem)
-            design.stratify_by(np.argsort(-priorities.sum(axis=1), kind="stable"))
-            weights = block_weights(design, priorities, estimate, m)
+            m, aims = len(interim.pairs), priorities(interim.contrasts, interim.border, problem)
+            design.stratify_by(np.argsort(-aims.of_players, kind="stable"))
+            weights = block_weights(design, aims, interim.estimate, m)
             block = design.draw(weights, max(MIN_BLOCK, interim.growth * m))

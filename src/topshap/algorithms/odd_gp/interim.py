@@ -1,4 +1,4 @@
-"""Interim analyses of odd-gp@k: learn from the pairs drawn so far, correct the estimate, and bound the differences."""
+"""Interim analyses of odd-gp@k: learn from the pairs drawn so far, correct the estimate, and bound the contrasts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate, correct
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.core.standing import FittedStanding
+from topshap.statistics.contrasts import contrasts_to_show, most_errors
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.bounds import BorderDifferences
     from topshap.algorithms.odd_gp.poisson import PoissonDesign
     from topshap.core.algorithm import Problem
-    from topshap.core.typing import Coalitions, Matrix, Players, Values
+    from topshap.core.typing import Coalitions, Matrix, Values
+    from topshap.statistics.contrasts import Contrasts
 
 MAX_LEARNED = 2000
 """The largest number of pairs the process is conditioned on, a limit on time; further pairs only correct it."""
@@ -36,12 +39,12 @@ DEFAULT_DELTA = 0.05
 
 
 class BoundedFit(FittedStanding):
-    """Estimates with a lower bound of all differences across the border."""
+    """Estimates with a lower bound of all contrasts that have to be shown."""
 
     bound = -np.inf
 
     def worst_bound(self) -> float:
-        """Return the smallest lower bound of phi_i - phi_j for i in the current top k and j in the rest."""
+        """Return the smallest lower bound of a contrast."""
         return self.bound
 
 
@@ -63,6 +66,10 @@ class InterimAnalyses:
         self.pairs = ComplementPairs.at_start(problem)
         self.estimate: CorrectedEstimate
         """The corrected estimate of the last analysis."""
+        self.contrasts: Contrasts
+        """The contrasts that have to be shown for the current top k."""
+        self.border: BorderDifferences
+        """Their estimates."""
         self.growth = GROWTH[1]
         """The growth of the sample until the next analysis, relative to its size."""
         self._surrogate = OddSurrogate(problem.rng, max_pairs=MAX_LEARNED)
@@ -101,25 +108,36 @@ class InterimAnalyses:
         )
 
     def _bound(self) -> None:
-        """Bound the differences across the border, and set the growth of the sample by the width of the bounds."""
+        """Bound the contrasts that have to be shown, and set the growth of the sample by the width of the bounds."""
         self._analyses += 1
         problem, standing = self._problem, self._standing
         epsilon, delta = problem.epsilon or 0.0, problem.delta or DEFAULT_DELTA
-        top, rest = standing.partition(problem.k)
-        if len(rest) == 0:
+        self._compare()
+        if self.contrasts.count == 0:
             standing.bound = np.inf
             return
-        border = self.estimate.border(top, rest)
         level = share_of_delta(self._analyses) * (1.0 - UNSEEN_SHARE) * delta
-        bounds = border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta)
-        standing.bound = float(bounds.min()) if self._posterior_agrees(top, rest, epsilon, delta) else -np.inf
-        self.growth = growth(border.gaps, bounds, epsilon)
+        most = most_errors(problem.n, standing.rank_by)
+        bounds = self.border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta, most=most)
+        standing.bound = float(bounds.min()) if self._posterior_agrees(epsilon, delta) else -np.inf
+        self.growth = growth(self.border.gaps, bounds, epsilon)
         if problem.guarantee == "credible":
             standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
+            self._compare()
 
-    def _posterior_agrees(self, top: Players, rest: Players, epsilon: float, delta: float) -> bool:
+    def _compare(self) -> None:
+        """Estimate the contrasts that have to be shown for the current top k."""
+        problem, standing = self._problem, self._standing
+        self.contrasts = contrasts_to_show(
+            standing.ranking(), problem.k, standing.live_estimates, standing.rank_by, ordered=problem.ordered
+        )
+        self.border = self.estimate.border(self.contrasts)
+
+    def _posterior_agrees(self, epsilon: float, delta: float) -> bool:
         """Return whether the posterior allows to stop; always if it is based on a part of the pairs only."""
-        return len(self.pairs) > MAX_LEARNED or probability_of_error(self._surrogate, top, rest, epsilon) <= delta
+        if len(self.pairs) > MAX_LEARNED:
+            return True
+        return probability_of_error(self._surrogate, self.contrasts, epsilon) <= delta
 
 
 def share_of_delta(analysis: int) -> float:
@@ -141,14 +159,12 @@ def growth(gaps: Matrix, bounds: Matrix, epsilon: float) -> float:
     return float(np.clip(times_too_wide - 1.0, *GROWTH))
 
 
-def probability_of_error(surrogate: OddSurrogate, top: Players, rest: Players, epsilon: float) -> float:
-    """Return the sum over i in `top` and j in `rest` of the posterior probability of phi_i - phi_j < -epsilon.
+def probability_of_error(surrogate: OddSurrogate, contrasts: Contrasts, epsilon: float) -> float:
+    """Return the sum over all contrasts of the posterior probability that they are below -epsilon.
 
     The same sum as `core.stopping.credible.probability_of_larger_error`, but of the posterior before it is widened, on
-    the scale of the surrogate, and with a floor for the variance of a difference instead of certainty where it is 0.
+    the scale of the surrogate, and with a floor for the variance of a contrast instead of certainty where it is 0.
     """
-    values, covariance = surrogate.posterior.shapley_values, surrogate.posterior.covariance
-    own = np.diag(covariance)
-    variance = own[top][:, None] + own[rest] - 2.0 * covariance[np.ix_(top, rest)]
-    gaps = values[top][:, None] - values[rest] + epsilon / surrogate.scale
+    variance = contrasts.quadratic(surrogate.posterior.covariance)
+    gaps = contrasts.of(surrogate.posterior.shapley_values) + epsilon / surrogate.scale
     return float(ndtr(-gaps / np.sqrt(np.maximum(variance, 1e-18))).sum())

@@ -11,6 +11,7 @@ import scipy
 
 from topshap.core.stopping.rules import NEARLY_DONE, ConfidenceRule
 from topshap.core.validation import front_door
+from topshap.statistics.contrasts import contrasts_to_show
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -24,6 +25,7 @@ class Credible(ConfidenceRule):
 
     The probabilities that phi_i - phi_j < -epsilon are added up over i in the top k and j in the rest, under a normal
     distribution with the standing's estimates and covariance (only its standard errors where it has no covariance).
+    By magnitude and for ordered lists, they are those of the contrasts in `topshap.statistics.contrasts`.
     This is the cheapest rule, and works with every algorithm that estimates standard errors. It is not a guarantee: it
     assumes that these are right, and does not correct for repeated looks.
 
@@ -35,6 +37,8 @@ class Credible(ConfidenceRule):
         The allowed posterior probability of a larger error.
     min_samples
         The number of samples that every player needs before the rule can be met, if the standing counts samples.
+    ordered
+        Whether the order of the top k matters.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class Credible(ConfidenceRule):
     ([0, 1], 'confident')
     """
 
+    ordered: bool = False
+
     @property
     def guarantee(self) -> Guarantee:
         """Always ``"credible"``: a probability under the model, not a guarantee."""
@@ -52,11 +58,11 @@ class Credible(ConfidenceRule):
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the probability of a larger error is at most delta."""
-        if k == standing.n_players:
+        if k == standing.n_players and not self.ordered:
             return True
         if self.fraction_sampled(standing) < 1.0:
             return False
-        return probability_of_larger_error(standing, k, self.epsilon) <= self.delta
+        return self._probability(standing, k) <= self.delta
 
     def completion(self, standing: Standing, k: int) -> float:
         """Return the estimated fraction of the required evaluations that is spent.
@@ -65,16 +71,21 @@ class Credible(ConfidenceRule):
         """
         if self(standing, k):
             return 1.0
-        probability = probability_of_larger_error(standing, k, self.epsilon)
+        probability = self._probability(standing, k)
         if not 0.0 < probability < 1.0:  # nothing is known yet, or only `min_samples` is not reached
             fraction = 0.0 if probability != 0.0 else 1.0
         else:
             fraction = math.log(probability) / math.log(self.delta)
         return min(fraction, self.fraction_sampled(standing), NEARLY_DONE)
 
+    def _probability(self, standing: Standing, k: int) -> float:
+        return probability_of_larger_error(standing, k, self.epsilon, ordered=self.ordered)
 
-def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> float:
-    """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon), nan where unknown.
+
+def probability_of_larger_error(standing: Standing, k: int, epsilon: float, *, ordered: bool = False) -> float:
+    """Return the sum over all contrasts of the probability that they are below -epsilon, nan where unknown.
+
+    By value these are phi_i - phi_j for i in the top k and j in the rest.
 
     Examples
     --------
@@ -84,12 +95,12 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     >>> round(probability_of_larger_error(standing, 1, 0.0), 4)
     0.0241
     """
-    top, rest = standing.partition(k)
     estimates, variances, covariance = standing.live_estimates, standing.live_std_errors**2, standing.covariance()
-    lead = estimates[top][:, None] - estimates[rest] + epsilon
-    variance = independent = variances[top][:, None] + variances[rest]
+    contrasts = contrasts_to_show(standing.ranking(), k, estimates, standing.rank_by, ordered=ordered)
+    lead = contrasts.of(estimates) + epsilon
+    variance = independent = variances[contrasts.ahead] + variances[contrasts.behind]
     if covariance is not None:
-        variance = independent - 2.0 * covariance[np.ix_(top, rest)]
+        variance = contrasts.quadratic(covariance)
         # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
         variance = np.where(variance > 0.0, variance, independent)
     certain = np.where(lead >= 0.0, np.inf, -np.inf)
