@@ -20,6 +20,13 @@ bankruptcy         what is left of an estate after the claims of the others
 sparse-polynomial  sums of products of up to four signs
 3-sat              the fraction of the clauses that are satisfied
 additive           sums of weights
+
+These are for other goals than the set of the highest values, `OF_GOAL`:
+
+near-tie-magnitude  as near-tie, with the magnitudes of players k and k + 1, half of them with different signs
+tie-magnitude       the same, but the magnitudes are equal
+near-tie-order      as near-tie, with players k - 1 and k
+tie-order           the same, but the two players are equal
 """
 
 from __future__ import annotations
@@ -85,6 +92,24 @@ def _with_gap(fraction: float, x: Coalitions, rng: np.random.Generator) -> Value
     return table + x[:, order[K]] * (gap - fraction * np.ptp(phi))
 
 
+def _with_gap_of_magnitudes(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game in which player K + 1 by magnitude is below player K by this fraction of the range."""
+    table = _noisy_pairs(x, rng)
+    phi = shapley_from_table(table)
+    order = np.argsort(-np.abs(phi))
+    wanted = rng.choice([-1.0, 1.0]) * (abs(phi[order[K - 1]]) - fraction * np.ptp(phi))
+    return table + x[:, order[K]] * (wanted - phi[order[K]])
+
+
+def _with_gap_in_list(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose player K is below player K - 1 by this fraction of the range."""
+    table = _noisy_pairs(x, rng)
+    phi = shapley_from_table(table)
+    order = np.argsort(-phi)
+    gap = phi[order[K - 2]] - phi[order[K - 1]]
+    return table + x[:, order[K - 1]] * (gap - fraction * np.ptp(phi))
+
+
 def _noisy_pairs(x: Coalitions, rng: np.random.Generator) -> Values:
     """Return weights, pairwise interactions and noise."""
     n = x.shape[1]
@@ -120,5 +145,28 @@ KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of i
     "sparse-polynomial": Kind(classic.sparse_polynomial),
     "3-sat": Kind(classic.three_sat),
     "additive": Kind(classic.additive),
+    "near-tie-magnitude": _of_ten_players(partial(_with_gap_of_magnitudes, 0.01)),
+    "tie-magnitude": _of_ten_players(partial(_with_gap_of_magnitudes, 0.0)),
+    "near-tie-order": _of_ten_players(partial(_with_gap_in_list, 0.01)),
+    "tie-order": _of_ten_players(partial(_with_gap_in_list, 0.0)),
 }
 """The kinds of games."""
+OF_GOAL: Mapping[str, str] = {
+    "near-tie-magnitude": "magnitude",
+    "tie-magnitude": "magnitude",
+    "near-tie-order": "ordered",
+    "tie-order": "ordered",
+}
+"""The kinds that are for one goal only: ranking by magnitude, or ordered lists."""
+
+
+def kinds_for(rank_by: str = "value", *, ordered: bool = False) -> tuple[str, ...]:
+    """Return the kinds of games for a goal.
+
+    Examples
+    --------
+    >>> kinds_for("magnitude")[-2:], len(kinds_for())
+    (('near-tie-magnitude', 'tie-magnitude'), 20)
+    """
+    goals = (rank_by, "ordered" if ordered else "")
+    return tuple(kind for kind in KINDS if OF_GOAL.get(kind, goals[0]) in goals)

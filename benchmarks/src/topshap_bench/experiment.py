@@ -72,6 +72,8 @@ def fixed_confidence_settings(
     deltas: Sequence[float],
     runs: int,
     counting: str = "distinct",
+    rank_by: str = "value",
+    ordered: bool = False,
 ) -> list[tuple[Source, Setting]]:
     """Return all settings of races that stop when confident; a rule is a pair of an algorithm and a guarantee.
 
@@ -93,6 +95,7 @@ def fixed_confidence_settings(
             if k < opened.game.n_players:
                 setting = Setting(source.family, source.name, algorithm, k, opened.fingerprint, epsilon=epsilon)
                 terms = {"unit": unit, "delta": delta, "guarantee": guarantee, "counting": counting, "run": run}
+                terms |= {"rank_by": rank_by, "ordered": int(ordered)}
                 made.append((source, setting._replace(**terms)))  # type: ignore[arg-type]  # one of each kind
     return made
 

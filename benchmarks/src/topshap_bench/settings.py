@@ -48,13 +48,18 @@ class Setting(NamedTuple):
     counting: str = "distinct"
     run: int = 0
     """The number of the repetition."""
+    rank_by: str = "value"
+    """The order of the players, see `topshap.RaceOptions`."""
+    ordered: int = 0
+    """Whether the order of the top k matters, 0 or 1."""
 
     @property
     def key(self) -> str:
         """The setting as one line of text."""
         first = (self.family, self.game, self.fingerprint, self.algorithm, self.k)
         rest = (self.budget, self.epsilon, self.unit, self.delta, self.guarantee, self.counting, self.run)
-        return "|".join("" if part is None else str(part) for part in (*first, *rest))
+        goal = [self.rank_by] * (self.rank_by != "value") + ["ordered"] * bool(self.ordered)
+        return "|".join("" if part is None else str(part) for part in (*first, *rest, *goal))
 
     @property
     def plans_by_budget(self) -> bool:
@@ -124,6 +129,8 @@ class Row(NamedTuple):
     """The fraction of players whose exact value is in `topshap.TopK.interval`; None for external algorithms."""
     rare_contributions: int | None = None
     """`topshap.TopK.rare_contributions` as 0 or 1; None for external algorithms."""
+    rank_by: str = "value"
+    ordered: int = 0
 
     @property
     def setting(self) -> Setting:

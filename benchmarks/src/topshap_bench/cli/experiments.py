@@ -9,7 +9,21 @@ import typer
 
 import topshap_bench as bench
 from topshap.core.errors import ParameterError
-from topshap_bench.cli.options import OUT, Algorithms, Budgets, Games, Jobs, Ks, Out, Quick, Seed, given, say_where
+from topshap_bench.cli.options import (
+    OUT,
+    Algorithms,
+    Budgets,
+    Games,
+    Jobs,
+    Ks,
+    Ordered,
+    Out,
+    Quick,
+    RankBy,
+    Seed,
+    given,
+    say_where,
+)
 from topshap_bench.parallel import one_thread
 
 if TYPE_CHECKING:
@@ -73,6 +87,8 @@ def guarantee(
         int | None,
         typer.Option(min=1, help="Runs of each game by the fastest rules: by default 20, and 2 with --quick."),
     ] = None,
+    rank_by: RankBy = "value",
+    ordered: Ordered = False,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
@@ -85,16 +101,20 @@ def guarantee(
     with a guarantee fails significantly more often than allowed.
 
     For example: topshap-bench guarantee --kind voting --kind step --promised --out results
+    or: topshap-bench guarantee --rank-by magnitude --ordered --promised --out ordered
     """
     from topshap_bench import guarantee as module
 
     options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "budgets": (100,), "runs": 2} if quick else {}
-    rules: Sequence[tuple[str, str]] | None = module.PROMISED if promised else None
+    rules: Sequence[tuple[str, str]] | None = None
+    if promised:
+        usual = rank_by == "value" and not ordered
+        rules = module.PROMISED if usual else module.OF_OTHER_GOALS[:1]
     if rule:
         rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
     options |= given(kinds=kind, rules=rules, games=games_per_kind, deltas=delta, budgets=budget, runs=runs)
     sources = [] if kind and games is None else _sources(games, out, jobs, quick=quick)
-    done = module.guarantee(sources, out, **options, **_how(jobs, seed))
+    done = module.guarantee(sources, out, rank_by=rank_by, ordered=ordered, **options, **_how(jobs, seed))
     say_where(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
     if not done.kept:
         raise typer.Exit(1)

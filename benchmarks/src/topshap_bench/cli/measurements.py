@@ -18,6 +18,8 @@ from topshap_bench.cli.options import (
     Half,
     Jobs,
     Ks,
+    Ordered,
+    RankBy,
     given,
 )
 
@@ -60,6 +62,8 @@ def fixed_confidence(
     single_games: Annotated[
         bool, typer.Option("--single-games", help="Print a line for every game of every family.")
     ] = False,
+    rank_by: RankBy = "value",
+    ordered: Ordered = False,
     jobs: Jobs = 2,
 ) -> None:
     """Print the number of evaluations until confident, and how often the result is wrong.
@@ -70,7 +74,8 @@ def fixed_confidence(
     from topshap_bench.fixed_confidence import fixed_confidence as run
 
     errors = relative or epsilon or [0.0005]
-    terms = [Terms(k, error, delta, runs, relative=bool(relative)) for error in errors]
+    goal = {"rank_by": rank_by, "ordered": ordered}
+    terms = [Terms(k, error, delta, runs, relative=bool(relative), **goal) for error in errors]
     options = given(families=family, algorithms=algorithm, baselines=baselines)
     typer.echo(run(games, terms=terms, single_games=single_games, n_jobs=jobs, **options))
 

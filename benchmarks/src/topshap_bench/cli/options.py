@@ -38,6 +38,9 @@ Half: TypeAlias = Annotated[
 ]
 Delta: TypeAlias = Annotated[float, typer.Option(help="The allowed failure rate.")]
 
+RankBy: TypeAlias = Annotated[str, typer.Option(help="The order of the players: value, magnitude or lowest.")]
+Ordered: TypeAlias = Annotated[bool, typer.Option("--ordered", help="Whether the order of the top k matters.")]
+
 OUT = Path("topshap-bench")
 
 
