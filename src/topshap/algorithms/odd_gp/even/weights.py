@@ -61,10 +61,19 @@ def interaction_weights(x: Matrix, pairs: PlayerPairs) -> Matrix:
 
 def weighted_interactions(x: Matrix, values: Values) -> Matrix:
     """Return the sum over complement pairs of B times the values, as a matrix with one row per player."""
-    both_in, both_out, apart = weights_by_sides(x)
-    constant = values @ (both_in + both_out + 2.0 * apart) / 4.0
-    linear = x.T @ (values * (both_in - both_out)) / 4.0
-    quadratic = (x * (values * (both_in + both_out - 2.0 * apart))[:, None]).T @ x / 4.0
+    return _sum_by_sides(x, *(values * weight for weight in weights_by_sides(x)))
+
+
+def weighted_squares(x: Matrix, values: Values) -> Matrix:
+    """Return the sum over complement pairs of B^2 times the values, as a matrix with one row per player."""
+    return _sum_by_sides(x, *(values * weight**2 for weight in weights_by_sides(x)))
+
+
+def _sum_by_sides(x: Matrix, both_in: Values, both_out: Values, apart: Values) -> Matrix:
+    """Return the sum over rows x of numbers that depend on which of two players are inside, for each two players."""
+    constant = (both_in + both_out + 2.0 * apart).sum() / 4.0
+    linear = x.T @ (both_in - both_out) / 4.0
+    quadratic = (x * (both_in + both_out - 2.0 * apart)[:, None]).T @ x / 4.0
     return np.asarray(quadratic + linear[:, None] + linear + constant)
 
 
