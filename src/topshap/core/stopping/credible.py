@@ -11,6 +11,7 @@ import scipy
 
 from topshap.core.stopping.rules import NEARLY_DONE, ConfidenceRule
 from topshap.core.validation import front_door
+from topshap.statistics.partial_covariance import covariance_between
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -89,7 +90,7 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     lead = estimates[top][:, None] - estimates[rest] + epsilon
     variance = independent = variances[top][:, None] + variances[rest]
     if covariance is not None:
-        variance = independent - 2.0 * covariance[np.ix_(top, rest)]
+        variance = independent - 2.0 * covariance_between(covariance, top, rest, len(estimates))
         # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
         variance = np.where(variance > 0.0, variance, independent)
     certain = np.where(lead >= 0.0, np.inf, -np.inf)
