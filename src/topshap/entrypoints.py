@@ -73,7 +73,7 @@ def identify(
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
-        The number of players to find.
+        The number of players to find, or of pairs with ``order=2``.
     n_jobs
         The number of parallel workers, -1 for one per processor. None means the number of joblib's context, and no
         workers without a context. The result is the same for any number.
@@ -97,13 +97,13 @@ def identify(
         value differs. The repeats are not counted as evaluations and may exceed the budget.
     **options
         The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
-        stop, algorithm, rank_by, counting, player_names, random_state.
+        stop, algorithm, order, rank_by, counting, player_names, random_state.
 
     Returns
     -------
     TopK
         The players found, all estimates, their uncertainty and their cost. For a game with several outputs it is a
-        `TopKs`, a sequence with one `TopK` per output.
+        `TopKs`, a sequence with one `TopK` per output; with ``order=2`` a `TopPairs`.
 
     Examples
     --------

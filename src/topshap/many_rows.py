@@ -52,7 +52,7 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     least one pair of coalitions per player. With 10 rows, ``topshap-bench explain-tables`` prints less CPU time for
     the same accuracy than row by row in all set-ups with marginal imputation, unless all coalitions are evaluated;
     fewer rows were not measured. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since
-    rows end at different times, and so are other algorithms than ``"odd-gp"``.
+    rows end at different times, and so are other algorithms than ``"odd-gp"``, and pairs (``order=2``).
 
     Parameters
     ----------
@@ -72,6 +72,10 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
             if share is True:
                 refuse("share", share, must_be=f"'auto' or False with {name!r}, since rows end at different times")
             return False
+    if options.get("order", 1) != 1:
+        if share is True:
+            refuse("share", share, must_be="'auto' or False with order=2")
+        return False
     algorithm = options.get("algorithm", "auto")
     if (algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)) not in SHARING:
         if share is True:

@@ -117,6 +117,8 @@ def _missing_ability(
     picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
 ) -> str | None:
     """Return the ability that the race needs and the algorithm lacks, None if it has all."""
+    if options.order not in picked.orders:
+        return _for_pairs(n)
     by_default = picked.outputs != "one" and isinstance(options.algorithm, str) and options.algorithm == "auto"
     if limits.confidence is not None and not (by_default and limits.guarantee is None):
         lacking = _missing_guarantee(type(picked), limits.guarantee, options)
@@ -130,6 +132,13 @@ def _missing_ability(
     if not deterministic and not picked.takes_noise:
         return "one for a game that is not deterministic"
     return None
+
+
+def _for_pairs(n: int) -> str:
+    """Return which algorithms rank pairs."""
+    able = _names(lambda kind: 2 in kind.orders)
+    every = f"any with a budget of 2**{n} that covers all coalitions"
+    return f"one that ranks pairs (order=2): {f'{able}, or {every}' if able else every}"
 
 
 def _refuse_published(guarantee: Guarantee | None, options: CheckedOptions) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeAl
 
 import numpy as np
 
+from topshap.core import pairs
 from topshap.core.mean_standing import PAIRS_UP_TO, MeanStanding
 from topshap.core.outputs_standing import FittedOutputsStanding
 from topshap.core.standing import FittedStanding, Standing
@@ -76,8 +77,10 @@ class Problem:
 
     n: int
     k: int
+    """The number of candidates to find."""
     rng: np.random.Generator
     tie_order: Players
+    """A random permutation of the candidates, see `topshap.core.standing.Standing`."""
     empty: float
     """v(empty coalition); nan in a game with several outputs, whose values are in `outputs`."""
     grand: float
@@ -102,6 +105,13 @@ class Problem:
     """The values of each output, None in a game with one number per coalition."""
     n_outputs: int = 1
     """The number of outputs of the game; `of_output` keeps it."""
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2), see `topshap.core.pairs`."""
+
+    @property
+    def n_candidates(self) -> int:
+        """The number of candidates: players, or pairs of them."""
+        return pairs.n_candidates(self.n, self.order)
 
     def of_output(self, output: int) -> Problem:
         """Return the problem of one output by itself.
@@ -165,8 +175,12 @@ class Problem:
         return MeanStanding(self.tie_order, self.gain, pairs=pairs, rank_by=self.rank_by)
 
     def fitted_standing(self) -> FittedStanding:
-        """Return the standing of an algorithm that computes all estimates at once; it starts with equal shares."""
-        return FittedStanding(self.tie_order, np.full(self.n, self.gain / self.n), rank_by=self.rank_by)
+        """Return the standing of an algorithm that computes all estimates at once.
+
+        It starts with equal shares of the players, or without interactions of pairs.
+        """
+        share = self.gain / self.n if self.order == 1 else 0.0
+        return FittedStanding(self.tie_order, np.full(self.n_candidates, share), rank_by=self.rank_by)
 
     def fitted_outputs_standing(self) -> FittedOutputsStanding:
         """Return the standing of an algorithm that computes the estimates of all outputs together."""
@@ -195,6 +209,8 @@ class Algorithm(ABC, Generic[StandingT]):
     """Whether the values of the game may vary from call to call."""
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
     """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
+    orders: ClassVar[tuple[int, ...]] = (1,)
+    """What it can rank: players (1), pairs of players (2), see `Problem.order`."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
     outputs: ClassVar[HowOutputs] = "one"

@@ -16,7 +16,8 @@ from topshap.core.limits import Limits, resolve_limits
 from topshap.core.options import CheckedOptions
 from topshap.core.output_scales import OutputScales
 from topshap.core.outputs import check_outputs
-from topshap.core.validation import check_int, check_names, check_rng
+from topshap.core.pairs import n_candidates
+from topshap.core.validation import check_int, check_names, check_rng, refuse
 from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Setup:
     player_names: tuple[str, ...] | None
     deterministic: bool
     counting: Counting
+    order: int
     rank_by: RankBy
     limits: Limits
     algorithm: Algorithm[Any]
@@ -72,14 +74,17 @@ class Setup:
         n = check_int("n_players", n_players, low=1)
         checked = CheckedOptions(**options)
         n_outputs, output_names = check_outputs(n_outputs, output_names)
+        if n < checked.order:
+            refuse("order", checked.order, must_be="1 in a game with a single player, which has no pairs")
         limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic)
         seed = checked.random_state
         return cls(
             n=n,
-            k=check_int("k", k, low=1, high=n),
+            k=check_int("k", k, low=1, high=n_candidates(n, checked.order)),
             player_names=check_names(checked.player_names, n),
             deterministic=deterministic,
             counting=checked.counting,
+            order=checked.order,
             rank_by=checked.rank_by,
             limits=limits,
             algorithm=algorithm,
@@ -138,7 +143,7 @@ class Setup:
             n=self.n,
             k=self.k,
             rng=self.rng,
-            tie_order=self.rng.permutation(self.n),
+            tie_order=self.rng.permutation(n_candidates(self.n, self.order)),
             empty=empty,
             grand=grand,
             ledger=ledger,
@@ -151,6 +156,7 @@ class Setup:
             paid_before=max(0, ledger.spent - len(ends)) if self.deterministic else 0,
             outputs=outputs,
             n_outputs=1 if outputs is None else len(outputs.empty),
+            order=self.order,
         )
 
     def _bounds(self, scale: Scale) -> tuple[float | None, tuple[float, float] | None]:
@@ -184,5 +190,7 @@ def _pick(
     limits: Limits, n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
 ) -> Algorithm[Any]:
     """Return the algorithm of a race; refuse one that cannot run it."""
+    if checked.order != 1 and n_outputs is not None:
+        refuse("order", checked.order, must_be=f"1 for a game with several outputs. This game has {n_outputs}")
     pick: Callable[..., Algorithm[Any]] = bound("pick_algorithm")
     return pick(limits, n, checked, deterministic=deterministic, n_outputs=n_outputs)

@@ -222,9 +222,9 @@ def _is_covariance(top: TopK) -> bool:
     """Return whether the covariance is symmetric, without negative variances, and known where standard errors are."""
     known = ~np.isnan(top.std_errors)
     estimates, _, covariance = safely_scaled(top.estimates, top.std_errors, top.covariance)
-    if covariance is None:
+    if not isinstance(covariance, np.ndarray):
         return True
-    if covariance.shape != (top.n_players, top.n_players):
+    if covariance.shape != (top.n_candidates, top.n_candidates):
         return False
     shared = covariance[np.ix_(known, known)]
     rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(estimates).max()) ** 2)

@@ -11,9 +11,9 @@ from topshap.core.powers_of_two import safely_scaled
 from topshap.core.results import TopKs
 from topshap.core.validation import refuse
 from topshap.show.labels import NAME_LENGTH, labels_of, name_of, on_one_line, value_text, with_value
+from topshap.show.nouns import quantity
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import probability_before
 from topshap.statistics.ties import differ, tied_with
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ def has_learned(found: TopK | Race) -> bool:
 
 def probability_ahead(top: TopK, players: Players) -> Matrix:
     """Return `TopK.pairwise` for some of the players, without computing it for all of them."""
-    covariance = None if top.covariance is None else top.covariance[np.ix_(players, players)]
-    return probability_before(*safely_scaled(top.estimates[players], top.std_errors[players], covariance), top.rank_by)
+    return top.pairwise(players)
 
 
 def tied_at_border(top: TopK) -> Players:
@@ -113,7 +112,7 @@ class Row:
 
 
 def _full_name(top: TopK, player: int) -> str:
-    value = None if top.player_values is None else top.player_values[player]
+    value = None if top.player_values is None or top.order == 2 else top.player_values[player]
     return with_value(on_one_line(name_of(top, player)), value_text(value, _FULL_VALUE))
 
 
@@ -132,13 +131,15 @@ class Leaderboard:
 
     rows: tuple[Row, ...]
     k: int
-    n_players: int
+    n_candidates: int
     exact: bool
     """Whether the values are known without error, so that there is no uncertainty to show."""
     scale: float
     """The largest magnitude of an estimate: smaller numbers by many orders are rounding errors."""
     learned: bool
     """Whether anything distinguishes the players; if not, their order is arbitrary."""
+    quantity: str = "Shapley value"
+    """The noun for the estimates."""
 
     @classmethod
     def of(
@@ -155,7 +156,7 @@ class Leaderboard:
         inclusion = top.inclusion if with_inclusion and top.stopped != "exact" else None
         players = top.ranking[ranks].tolist()
         labels = labels_of(top, players, label_length)
-        hidden = (np.diff(ranks, append=top.n_players) - 1).tolist()
+        hidden = (np.diff(ranks, append=top.n_candidates) - 1).tolist()
         width = two_sided_quantile(1.0 - level)
         rows = tuple(
             Row(
@@ -174,7 +175,8 @@ class Leaderboard:
             for rank, player, label, left_out in zip(ranks.tolist(), players, labels, hidden, strict=True)
         )
         largest = float(np.abs(top.estimates).max())
-        return cls(rows, top.k, top.n_players, exact=top.stopped == "exact", scale=largest, learned=learned)
+        exact, noun = top.stopped == "exact", quantity(top)
+        return cls(rows, top.k, top.n_candidates, exact=exact, scale=largest, learned=learned, quantity=noun)
 
     @property
     def border(self) -> int | None:
@@ -182,7 +184,7 @@ class Leaderboard:
 
         None if everyone is in it, or if nothing distinguishes the players.
         """
-        return self.k if self.learned and self.k < self.n_players else None
+        return self.k if self.learned and self.k < self.n_candidates else None
 
     @property
     def limits(self) -> tuple[float, float]:

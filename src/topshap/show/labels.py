@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.pairs import pair_name
 from topshap.core.printable import printable
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ def around_border(n_players: int, k: int, most: int) -> Players:
 
 
 def name_of(found: TopK | Race, player: int) -> str:
-    """Return a player's name; its index as text if the players have no names."""
+    """Return a player's name, or that of a pair; indices as text if the players have no names."""
+    if found.order == 2:
+        return pair_name(player, found.n_players, found.player_names)
     return str(player) if found.player_names is None else found.player_names[player]
 
 
@@ -88,7 +91,7 @@ def with_value(name: str, value: str) -> str:
 def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
     """Return the labels of players that are shown together: names and values, cut to `length` characters.
 
-    Where players have values, there is room for six more characters.
+    Where players have values, there is room for six more characters. Pairs are shown without values.
 
     Examples
     --------
@@ -99,7 +102,7 @@ def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> l
     """
     chosen = list(players)
     names = [name_of(top, player) for player in chosen]
-    if top.player_values is None:
+    if top.player_values is None or top.order == 2:
         return shorten_all(names, length)
     values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
     longest = max((len(with_value("", value)) for value in values), default=0)

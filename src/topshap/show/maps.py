@@ -76,10 +76,10 @@ def text_map(
     ['acting', 'superb']
     """
     named = pieces is None
-    texts = [name_of(top, i) for i in range(top.n_players)] if pieces is None else [str(piece) for piece in pieces]
+    texts = [name_of(top, i) for i in range(top.n_candidates)] if pieces is None else [str(piece) for piece in pieces]
     owners = _owners(player_of, len(texts))
-    if not named and player_of is None and len(texts) != top.n_players:
-        refuse("pieces", texts, must_be=f"one text for each of the {top.n_players} players")
+    if not named and player_of is None and len(texts) != top.n_candidates:
+        refuse("pieces", texts, must_be=f"one text for each of the {top.n_candidates} players")
     fit_height = ax is None
     ax = axes_or_new(ax, width=7.0, height=1.0)
     ax.set_axis_off()

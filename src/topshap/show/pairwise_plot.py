@@ -48,7 +48,7 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     """
     check_one_output(top)
     most = check_int("most", most, low=2)
-    ranks = around_border(top.n_players, top.k, most)
+    ranks = around_border(top.n_candidates, top.k, most)
     players = top.ranking[ranks]
     ahead = probability_ahead(top, players)
     side = max(3.0, 1.8 + 0.42 * len(ranks))

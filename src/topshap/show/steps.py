@@ -119,6 +119,6 @@ def _others(count: int) -> str:
 
 def _error_of_sum(top: TopK, players: Players) -> float:
     """Return the standard error of the sum of some estimates, which is that of what they leave to the others."""
-    if top.covariance is None:
+    if not isinstance(top.covariance, np.ndarray):
         return float(np.hypot.reduce(top.std_errors[players]))  # squares may overflow
     return float(np.sqrt(max(0.0, top.covariance[np.ix_(players, players)].sum())))

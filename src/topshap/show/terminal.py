@@ -68,7 +68,7 @@ class LiveLeaderboard(ProgressView):
         race, console = self._race, self._live.console
         picture = _text(self._headline(), _HEAD)
         try:
-            ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
+            ranks = shown_ranks(race.n_candidates, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
             found: TopK | TopKs = race.result()
             board = Leaderboard.of(found[0] if isinstance(found, TopKs) else found, ranks)
             table = _below_headline(board, ascii_only=console.options.ascii_only)

@@ -12,6 +12,7 @@ import scipy
 from topshap.core.stopping.rules import NEARLY_DONE, ConfidenceRule
 from topshap.core.validation import front_door
 from topshap.statistics.contrasts import contrasts_to_show
+from topshap.statistics.partial_covariance import paired_covariances
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -100,7 +101,8 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float, *, o
     lead = contrasts.of(estimates) + epsilon
     variance = independent = variances[contrasts.ahead] + variances[contrasts.behind]
     if covariance is not None:
-        variance = contrasts.quadratic(covariance)
+        shared = paired_covariances(covariance, contrasts.ahead, contrasts.behind, len(estimates))
+        variance = independent + 2.0 * contrasts.sign_ahead * contrasts.sign_behind * shared
         # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
         variance = np.where(variance > 0.0, variance, independent)
     certain = np.where(lead >= 0.0, np.inf, -np.inf)

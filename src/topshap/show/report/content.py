@@ -37,7 +37,7 @@ PAIRED = 12
 
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
     """Return the data as plain lists and numbers with six significant digits; unknown numbers are None."""
-    ranks = np.arange(min(top.n_players, LISTED))
+    ranks = np.arange(min(top.n_candidates, LISTED))
     players = top.ranking[ranks] if has_learned(top) else ranks  # an arbitrary ranking is not shown
     names, cut = _names(top, players)
     return {
@@ -118,7 +118,7 @@ def what_it_means(top: TopK) -> Iterable[str]:
 
 def pairwise_table(top: TopK) -> str:
     """Return the probabilities of pairs of players around the border as an HTML table."""
-    ranks = around_border(top.n_players, top.k, PAIRED)
+    ranks = around_border(top.n_candidates, top.k, PAIRED)
     players = top.ranking[ranks]
     names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
     labels = [escape(label) for label in labels_of(top, players, 24)]
@@ -150,7 +150,7 @@ def _cell(p: float, same: bool, edge: str, top: TopK) -> str:
 
 def _edge(rank: int, top: TopK) -> str:
     """Return the class of the last row or column inside the top k; empty for all others."""
-    return "edge" if rank == top.k - 1 < top.n_players - 1 else ""
+    return "edge" if rank == top.k - 1 < top.n_candidates - 1 else ""
 
 
 def _class(*names: str) -> str:
@@ -164,7 +164,7 @@ def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any
     found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand", "output_name")
     return {
         "game": game,
-        "n_players": top.n_players,
+        "n_players": top.n_candidates,
         "k": top.k,
         "confidence": None if np.isnan(top.confidence) else top.confidence,
         "value_range": None if top.value_range is None else list(top.value_range),
@@ -184,7 +184,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     history = known_history(top)
     if len(history.evaluations) < 2:
         return None
-    ranks = shown_ranks(top.n_players, top.k, RACERS)
+    ranks = shown_ranks(top.n_candidates, top.k, RACERS)
     players = top.ranking[ranks]
     moments = np.unique(np.linspace(0, len(history.evaluations) - 1, MOMENTS).round().astype(int))
     estimates, std_errors = history.estimates[moments][:, players], history.std_errors[moments][:, players]
@@ -209,7 +209,7 @@ def _order(estimates: Values, top: TopK) -> list[int]:
 
 
 def _pairwise(top: TopK) -> dict[str, Any]:
-    ranks = around_border(top.n_players, top.k, PAIRED)
+    ranks = around_border(top.n_candidates, top.k, PAIRED)
     players = top.ranking[ranks]
     ahead = probability_ahead(top, players)
     return {"ranks": ranks.tolist(), "row_ahead_of_column": [_numbers(row, digits=3) for row in ahead]}
