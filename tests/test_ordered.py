@@ -122,7 +122,7 @@ def test_a_noisy_game_is_ordered_credibly():
     noisy.deterministic = False  # type: ignore[attr-defined]
     top = in_order(noisy, n_players=6, guarantee="credible", epsilon=0.5)
     assert (top.algorithm, top.players.tolist(), top.stopped) == ("cmcs", [0, 1, 2], "confident")
-    with pytest.raises(ParameterError, match="'credible' or 'exact' by magnitude or for ordered lists"):
+    with pytest.raises(ParameterError, match="'credible' or 'exact' by magnitude, for ordered lists and for pairs"):
         in_order(noisy, n_players=6)
 
 

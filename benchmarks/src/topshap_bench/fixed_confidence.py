@@ -42,6 +42,8 @@ class Terms(NamedTuple):
     """Whether `epsilon` is a fraction of v(N) - v(empty)."""
     rank_by: str = "value"
     ordered: bool = False
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2)."""
 
 
 class Setting(NamedTuple):
@@ -94,27 +96,28 @@ def fixed_confidence(
     sources = from_folder(folder, families=families)
     settings = [Setting(source, name, term) for term, source, name in product(terms, sources, algorithms)]
     results = run_all(run_setting, settings, n_jobs)
-    goal = f"by {terms[0].rank_by}{', in order' if terms[0].ordered else ''}"
+    what = "pairs " if terms[0].order == 2 else ""
+    goal = f"{what}by {terms[0].rank_by}{', in order' if terms[0].ordered else ''}"
     head = f"{circumstances()}\n\nk={terms[0].k} {goal}, delta={terms[0].delta:g}, {terms[0].runs} runs"
     return f"{head}\n{report(results, published_calls(baselines), single_games=single_games)}"
 
 
 def run_setting(setting: Setting) -> Outcome:
     """Run a setting with different seeds."""
-    game, exact, _ = setting.source.open()
-    terms = setting.terms
+    opened, terms = setting.source.open(), setting.terms
+    game, exact = opened.game, opened.exact_of(terms.order)
     if terms.relative:
         terms = terms._replace(epsilon=terms.epsilon * abs(game.values[-1] - game.values[0]))
     return races(game, exact, setting.algorithm, terms)
 
 
 def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
-    """Run races until confident on a game with known Shapley values, with different seeds."""
+    """Run races until confident on a game with known exact values, with different seeds."""
     epsilon = terms.epsilon
     only_published = algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees
     guarantee: Guarantee = "published" if only_published else "asymptotic"
     options: Any = {"epsilon": epsilon, "delta": terms.delta, "guarantee": guarantee, "algorithm": algorithm}
-    options |= {"rank_by": terms.rank_by, "ordered": terms.ordered}
+    options |= {"rank_by": terms.rank_by, "ordered": terms.ordered, "order": terms.order}
     tops = [topshap.identify(game, k=terms.k, random_state=seed, **options) for seed in range(terms.runs)]
     allowed = epsilon + 1e-9 * float(np.abs(exact).max())
     keys = rank_key(exact, terms.rank_by)  # type: ignore[arg-type]  # checked by identify

@@ -43,7 +43,7 @@ NOT_PROMISED = (
 )
 """Rules without a guarantee at level delta."""
 OF_OTHER_GOALS = (("odd-gp@k", "asymptotic"), ("odd-gp@k", "credible"))
-"""Rules for players ranked by magnitude and for ordered lists."""
+"""Rules for players ranked by magnitude, for ordered lists and for pairs."""
 ONE_IN = {
     ("odd-gp@k", "asymptotic"): 1,
     ("cmcs", "published"): 1,
@@ -78,6 +78,7 @@ def guarantee(
     runs: int = 20,
     rank_by: str = "value",
     ordered: bool = False,
+    order: int = 1,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -101,18 +102,18 @@ def guarantee(
     runs
         The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`. A family of
         real games has as many runs as a kind of adversarial game.
-    rank_by, ordered
-        The goal: the order of the players, and whether the order of the top k matters. The calibration after fixed
-        budgets is measured for sets of the highest values only.
+    rank_by, ordered, order
+        The goal: how candidates are ranked, whether the order of the top k matters, and what is ranked, players (1) or
+        pairs (2). The calibration after fixed budgets is measured for sets of players with the highest values only.
     seed, n_jobs, progress
         See `topshap_bench.run`.
     """
     settings: list[tuple[Source, Setting]] = []
-    goal = {"rank_by": rank_by, "ordered": ordered}
-    usual = goal == {"rank_by": "value", "ordered": False}
+    goal = {"rank_by": rank_by, "ordered": ordered, "order": order}
+    usual = goal == {"rank_by": "value", "ordered": False, "order": 1}
     rules = rules or (PROMISED + NOT_PROMISED if usual else OF_OTHER_GOALS)
     budgets = budgets if usual else ()
-    for kind in kinds or kinds_for(rank_by, ordered=ordered):
+    for kind in kinds or kinds_for(rank_by, ordered=ordered, order=order):
         check_choice("kinds", kind, KINDS)
         chosen, epsilon, unit = adversarial(kind, games), KINDS[kind].epsilon, KINDS[kind].unit
         for allowed in (epsilon, 0.0) if kind.startswith("near-tie") else (epsilon,):
@@ -177,7 +178,8 @@ def failures(rows: Sequence[Row]) -> tuple[str, bool]:
         lines.append([family, f"{epsilon} {unit}", f"{algorithm} {promise}", delta, *costs, rate, *of_worst, mark])
     columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "failures", "worst game", "its failures"]
     conclusion = "Every guarantee was kept." if kept else "A guarantee was broken: see the lines marked 'above'."
-    goal = f"{'' if rows[0].rank_by == 'value' else f', by {rows[0].rank_by}'}{', in order' if rows[0].ordered else ''}"
+    first = rows[0]
+    goal = f"{' pairs' if first.order == 2 else ''} by {first.rank_by}{', in order' if first.ordered else ''}"
     about = (
         f"k={K}{goal}; epsilon as a fraction of the range of the Shapley values or of v; failures with Clopper-Pearson"
         " intervals;\np-value of the worst game with Holm's correction for the number of games"

@@ -91,9 +91,9 @@ def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) ->
 def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
     options: dict[str, Any] = {}
     if setting.epsilon is not None:
-        epsilon = setting.epsilon * opened.in_unit(setting.unit)
+        epsilon = setting.epsilon * opened.in_unit(setting.unit, setting.order)
         options = {"epsilon": epsilon, "delta": setting.delta, "guarantee": setting.guarantee}
-        options |= {"rank_by": setting.rank_by, "ordered": bool(setting.ordered)}
+        options |= {"rank_by": setting.rank_by, "ordered": bool(setting.ordered), "order": setting.order}
     if setting.guarantee == "exact":  # the range of the values in a table is known
         options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
     return Race(
@@ -128,8 +128,8 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
 
 
 def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
-    exact = opened.exact
-    quality = (float("nan"),) * 4
+    exact = opened.exact_of(setting.order)
+    quality: tuple[float, ...] = (float("nan"),) * 4
     if answer.players is not None and answer.estimates is not None:
         keys = rank_key(exact, setting.rank_by)  # type: ignore[arg-type]  # checked by Race
         quality = (
@@ -144,12 +144,12 @@ def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, secon
         seed=seed,
         version=version_of(setting.algorithm),
         n_players=opened.game.n_players,
-        value_range=opened.range_of_shapley_values,
+        value_range=float(np.ptp(exact)),
         stopped=answer.stopped,
         evaluations=answer.evaluations,
         calls=answer.calls,
         seconds=seconds,
-        **dict(zip(MEASURES, quality, strict=True)),
+        **dict(zip(MEASURES, quality, strict=True)),  # type: ignore[arg-type]  # all of them are floats
         range_of_v=opened.range_of_v,
         confidence=confidence,
         coverage=coverage,

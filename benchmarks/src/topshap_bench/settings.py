@@ -52,6 +52,8 @@ class Setting(NamedTuple):
     """The order of the players, see `topshap.RaceOptions`."""
     ordered: int = 0
     """Whether the order of the top k matters, 0 or 1."""
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2)."""
 
     @property
     def key(self) -> str:
@@ -59,6 +61,7 @@ class Setting(NamedTuple):
         first = (self.family, self.game, self.fingerprint, self.algorithm, self.k)
         rest = (self.budget, self.epsilon, self.unit, self.delta, self.guarantee, self.counting, self.run)
         goal = [self.rank_by] * (self.rank_by != "value") + ["ordered"] * bool(self.ordered)
+        goal += ["pairs"] * (self.order == 2)
         return "|".join("" if part is None else str(part) for part in (*first, *rest, *goal))
 
     @property
@@ -109,7 +112,7 @@ class Row(NamedTuple):
     """The package of the algorithm and its version."""
     n_players: int
     value_range: float
-    """The range of the exact Shapley values, which makes the errors of different games comparable."""
+    """The range of the exact values of all candidates, which makes the errors of different games comparable."""
     stopped: str
     """Why the run ended, see `topshap.TopK.stopped`; ``"finished"`` for external algorithms, ``"refused"`` if the
     algorithm cannot run with this budget."""
@@ -131,6 +134,7 @@ class Row(NamedTuple):
     """`topshap.TopK.rare_contributions` as 0 or 1; None for external algorithms."""
     rank_by: str = "value"
     ordered: int = 0
+    order: int = 1
 
     @property
     def setting(self) -> Setting:

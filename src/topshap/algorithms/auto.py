@@ -20,9 +20,9 @@ For a fixed confidence
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
    coalitions (`enumeration`): up to 18 players small coalitions and their complements first, with more by id.
 9. ``guarantee="published"``: `cmcs@k`.
-   By magnitude and for ordered lists, `cmcs` takes the place of `greedy-cmcs` and enumeration that of `swap@k`, which
-   compare players across the border of values only; ``"asymptotic"`` is then an error where `odd-gp@k` cannot run, and
-   so is ``"published"``.
+   By magnitude, for ordered lists and for pairs, `cmcs` takes the place of `greedy-cmcs` and enumeration that of
+   `swap@k`, which compare players across the border of values only; ``"asymptotic"`` is then an error where `odd-gp@k`
+   cannot run, and so is ``"published"``.
 10. If no guarantee is given, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
 For several outputs
@@ -122,7 +122,7 @@ def choose(
     rank_by
         The order in which players are ranked.
     ordered
-        Whether the order of the top k matters.
+        Whether the order of the top k matters, or pairs are ranked: the players across the border are not enough.
     deterministic
         Whether a coalition has the same value every time.
     bounded
@@ -152,8 +152,8 @@ def choose(
         return sampling
     if not across_border:
         must_be = (
-            "'credible' or 'exact' by magnitude or for ordered lists, if values vary from call to call or there are "
-            f"more than {OddGPAtK.max_players} players"
+            "'credible' or 'exact' by magnitude, for ordered lists and for pairs, if values vary from call to call or "
+            f"there are more than {OddGPAtK.max_players} players"
         )
         refuse("guarantee", guarantee, must_be=must_be)
     if not pairwise:

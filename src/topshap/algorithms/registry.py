@@ -95,7 +95,7 @@ def pick_algorithm(
         budget=limits.budget,
         guarantee=None if limits.confidence is None else limits.guarantee or default,
         rank_by=options.rank_by,
-        ordered=options.ordered,
+        ordered=options.ordered or options.order != 1,  # neither can be shown by players across the border alone
         deterministic=deterministic,
         bounded=limits.value_range is not None,
     )
@@ -127,8 +127,10 @@ def _missing_ability(
     if not _can_rank(picked.ranks_by, options.rank_by):
         able = _names(lambda kind: _can_rank(kind.ranks_by, options.rank_by))
         return f"one that ranks by {options.rank_by}: 'auto', {able}"
-    if picked.max_players is not None and n > picked.max_players:
-        return f"one for more than {picked.max_players} players: this game has {n}"
+    most = picked.max_players if options.order == 1 else picked.max_players_of_pairs
+    if most is not None and n > most:
+        what = "" if options.order == 1 else "pairs of "
+        return f"one for {what}more than {most} players: this game has {n}"
     if not deterministic and not picked.takes_noise:
         return "one for a game that is not deterministic"
     return None

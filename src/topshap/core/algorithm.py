@@ -213,6 +213,8 @@ class Algorithm(ABC, Generic[StandingT]):
     """What it can rank: players (1), pairs of players (2), see `Problem.order`."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
+    max_players_of_pairs: ClassVar[int | None] = None
+    """The largest number of players in a race of order 2, None for any."""
     outputs: ClassVar[HowOutputs] = "one"
     """How it treats a game with several outputs. ``"one"``: it refuses it. ``"each"``: its choice of coalitions does
     not depend on values, and all that it learns is in its standing, so that the race plays every output with the same

@@ -226,7 +226,7 @@ def _describe_guarantee(top: TopK) -> str:
     if top.guarantee == "asymptotic":
         return (
             f"With {sure}. This assumes that the coalitions that were not evaluated are like those that were; it is "
-            f"corrected for all pairs of {candidate(top)}s and for repeated looks."
+            f"corrected for {'all pairs of players' if top.order == 1 else 'all comparisons'} and for repeated looks."
         )
     if top.guarantee != "exact":
         met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}."

@@ -81,7 +81,7 @@ def test_values_are_exact_once_all_pairs_are_drawn():
     g, exact = odd_game(3, 0.3)
     found = draw_and_correct(g, np.ones(len(g)), np.random.default_rng(0))
     assert found.estimates == pytest.approx(exact, abs=1e-9)
-    assert found.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
+    assert found.differences.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
 
 
 def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
@@ -91,7 +91,7 @@ def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
     assert found.estimates.sum() == pytest.approx(2.0 * g[0], rel=1e-12)
     covariance = found.covariance()
     own = np.diag(covariance)
-    np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.variances, atol=1e-12)
+    np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.differences.variances, atol=1e-12)
 
 
 def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from topshap.core.options import default_rank_by
 from topshap_bench.cli.options import (
     Algorithms,
     Baselines,
@@ -18,6 +19,7 @@ from topshap_bench.cli.options import (
     Half,
     Jobs,
     Ks,
+    Order,
     Ordered,
     RankBy,
     given,
@@ -62,8 +64,9 @@ def fixed_confidence(
     single_games: Annotated[
         bool, typer.Option("--single-games", help="Print a line for every game of every family.")
     ] = False,
-    rank_by: RankBy = "value",
+    rank_by: RankBy = None,
     ordered: Ordered = False,
+    order: Order = 1,
     jobs: Jobs = 2,
 ) -> None:
     """Print the number of evaluations until confident, and how often the result is wrong.
@@ -74,8 +77,8 @@ def fixed_confidence(
     from topshap_bench.fixed_confidence import fixed_confidence as run
 
     errors = relative or epsilon or [0.0005]
-    goal = {"rank_by": rank_by, "ordered": ordered}
-    terms = [Terms(k, error, delta, runs, relative=bool(relative), **goal) for error in errors]
+    by = rank_by or default_rank_by(order)
+    terms = [Terms(k, error, delta, runs, bool(relative), by, ordered, order) for error in errors]
     options = given(families=family, algorithms=algorithm, baselines=baselines)
     typer.echo(run(games, terms=terms, single_games=single_games, n_jobs=jobs, **options))
 

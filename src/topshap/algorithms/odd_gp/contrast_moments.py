@@ -9,6 +9,7 @@ them at once, see `control_variate`; sums of two players, which ranking by magni
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -65,13 +66,24 @@ class DrawnPairs:
         parts = [self._sums(contrasts.part(slice(at, at + step))) for at in range(0, contrasts.count, step)]
         own, pooled, fourth, drawn, exposure = np.concatenate(parts, axis=1)
         variances, degrees = combined(own, pooled, fourth)
-        odds = ((1.0 - self.probabilities) / self.probabilities)[: len(self.shared)]
-        signed = self.weights[: len(self.shared)] * odds[:, None]
         variances *= self.widening
-        variances += np.maximum(contrasts.quadratic(signed.T @ (self.shared @ signed)), 0.0)
+        variances += np.maximum(contrasts.quadratic(self._dependence), 0.0)
         undrawn = np.maximum(self.totals(contrasts) - drawn, 0.0)
         variances[(pooled <= 0.0) & (undrawn > 1e-9)] = np.inf
         return ContrastMoments(variances, degrees, undrawn, exposure)
+
+    def covariance(self) -> Matrix:
+        """Return the covariance of the candidates, from the mean squares of the residuals."""
+        scaled = self.weights / self.probabilities[:, None]
+        own = (scaled * (self.mean_squares * (1.0 - self.probabilities))[:, None]).T @ scaled
+        return np.asarray(self.widening * own + self._dependence)
+
+    @cached_property
+    def _dependence(self) -> Matrix:
+        """The covariance of the candidates that is due to the dependence between residuals."""
+        odds = ((1.0 - self.probabilities) / self.probabilities)[: len(self.shared)]
+        signed = self.weights[: len(self.shared)] * odds[:, None]
+        return np.asarray(signed.T @ (self.shared @ signed))
 
     def _sums(self, contrasts: Contrasts) -> Matrix:
         """Return five sums over the drawn pairs for each contrast, one per row."""

@@ -44,6 +44,7 @@ from topshap.algorithms.odd_gp.strata import contrast_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
     from topshap.algorithms.odd_gp.posterior import OddPosterior
     from topshap.algorithms.odd_gp.surrogate import OddSurrogate
     from topshap.core.typing import Matrix, Values
@@ -73,18 +74,18 @@ class CorrectedEstimate:
     """Estimates of the Shapley values, and the variances of all their differences."""
 
     estimates: Values
-    differences: ContrastMoments
-    """The uncertainty of phi_i - phi_j for all i and j."""
     mean_squares: Values
     """The mean square of the residuals by size, 0 .. n."""
     jump: float
     """The largest residual that may have been missed."""
     drawn: DrawnPairs
-    """The drawn pairs, for other contrasts."""
+    """The drawn pairs, for any contrasts."""
+    differences: ContrastMoments | None = None
+    """The uncertainty of phi_i - phi_j for all i and j, where it has a closed form: for players."""
 
     def border(self, contrasts: Contrasts) -> BorderDifferences:
         """Return the estimates of contrasts with their uncertainty."""
-        if contrasts.are_differences:
+        if self.differences is not None and contrasts.are_differences:
             moments = ContrastMoments(*(matrix[contrasts.ahead, contrasts.behind] for matrix in self.differences))
         else:
             moments = self.drawn.moments(contrasts)
@@ -96,21 +97,20 @@ class CorrectedEstimate:
             exposure=moments.exposure,
         )
 
-    @property
-    def variances(self) -> Matrix:
-        """The variance of phi_i - phi_j for all i and j."""
-        return self.differences.variances
-
     def covariance(self) -> Matrix:
-        """Return the covariance of the estimates that follows from the variances, since the estimates' sum is known.
+        """Return the covariance of the estimates.
 
-        It is nan where nothing is known about a difference. Variances of differences that are estimated one by one may
-        fit no covariance; then the closest one is returned.
+        That of players follows from the variances of differences, since the estimates' sum is known. It is nan where
+        nothing is known about a difference. Variances of differences that are estimated one by one may fit no
+        covariance; then the closest one is returned.
         """
-        if np.isinf(self.variances).any():
-            return np.full_like(self.variances, np.nan)
-        rows = self.variances - self.variances.mean(axis=0)
-        return _with_variances(-0.5 * (rows - rows.mean(axis=1)[:, None]))
+        if self.differences is None:
+            return with_variances(self.drawn.covariance())
+        variances = self.differences.variances
+        if np.isinf(variances).any():
+            return np.full_like(variances, np.nan)
+        rows = variances - variances.mean(axis=0)
+        return with_variances(-0.5 * (rows - rows.mean(axis=1)[:, None]))
 
 
 def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values, epsilon: float) -> CorrectedEstimate:
@@ -123,11 +123,8 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values
     m, n = x.shape
     learned = len(posterior.x)
     smooth = posterior.kernel.functional(posterior.x, residual=False).T @ posterior.weights
-    prediction = posterior.predict(x)
     scaled = g / scale
-    inverse = inverse_of(posterior.factor)
-    residual = scaled - prediction
-    residual[:learned] = posterior.weights / np.diag(inverse)
+    prediction, residual, inverse = leave_one_out(posterior, x, scaled)
     odds = (1.0 - probabilities) / probabilities
     weights = pair_functional(x)
     estimates = smooth + weights.T @ (scaled - prediction + residual * odds)
@@ -167,6 +164,20 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values
             totals=partial(totals_of_players, n=n),
         ),
     )
+
+
+def leave_one_out(
+    posterior: OddPosterior | EvenPosterior, x: Matrix, observed: Values
+) -> tuple[Values, Values, Matrix]:
+    """Return the smooth prediction and the leave-one-out residual of each pair, and the inverse of the covariance K.
+
+    The process is conditioned on the first of the pairs; the residuals of the others are those of a prediction.
+    """
+    prediction = posterior.predict(x)
+    inverse = inverse_of(posterior.factor)
+    residual = observed - prediction
+    residual[: len(posterior.x)] = posterior.weights / np.diag(inverse)
+    return prediction, residual, inverse
 
 
 def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, unseen: float) -> Values:
@@ -212,7 +223,7 @@ def largest_jump(residual: Values, estimates: Values, epsilon: float) -> float:
     return max(_size_of_jumps(residual), ALLOWED_JUMP * contribution, difference, allowed)
 
 
-def _with_variances(matrix: Matrix) -> Matrix:
+def with_variances(matrix: Matrix) -> Matrix:
     """Return a symmetric matrix; the closest positive semidefinite one if its diagonal has negative elements."""
     if np.diag(matrix).min() >= 0.0:
         return matrix

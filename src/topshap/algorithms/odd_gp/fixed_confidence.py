@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
-from topshap.algorithms.odd_gp.block_weights import block_weights, priorities
-from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses
+from topshap.algorithms.odd_gp.block_weights import block_weights
+from topshap.algorithms.odd_gp.even.pair_model import MAX_PLAYERS, PairModel
+from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses, Model
+from topshap.algorithms.odd_gp.player_model import PlayerModel
 from topshap.algorithms.odd_gp.poisson import PoissonDesign
-from topshap.algorithms.odd_gp.strata import overall_weights
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import with_complements
 from topshap.core.stopping import SeparatedBorder
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from topshap.core.stopping import Guarantee, StoppingRule
     from topshap.statistics.ranking import RankBy
 
-FIRST_BLOCK, MIN_BLOCK = 4.0, 4.0
-"""The expected number of pairs per player in the first block, as in the prototype, and of pairs in later blocks at
-least."""
+MIN_BLOCK = 4.0
+"""The least expected number of pairs in a block."""
 
 
 class OddGPAtK(Algorithm[BoundedFit]):
@@ -56,14 +56,17 @@ class OddGPAtK(Algorithm[BoundedFit]):
 
     name: ClassVar[str] = "odd-gp@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    orders: ClassVar[tuple[int, ...]] = (1, 2)
     ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = guarantees
     takes_noise: ClassVar[bool] = False
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value", "magnitude")
     max_players: ClassVar[int | None] = 1000  # beyond, the inclusion probabilities of single pairs underflow
+    max_players_of_pairs: ClassVar[int | None] = MAX_PLAYERS
 
     def standing(self, problem: Problem) -> BoundedFit:
         """Return the standing at the start of a race."""
-        return BoundedFit(problem.tie_order, np.full(problem.n, problem.gain / problem.n), rank_by=problem.rank_by)
+        share = problem.gain / problem.n if problem.order == 1 else 0.0
+        return BoundedFit(problem.tie_order, np.full(problem.n_candidates, share), rank_by=problem.rank_by)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule that the bounds are above -epsilon; for ``"credible"`` the one of every algorithm."""
@@ -75,11 +78,12 @@ class OddGPAtK(Algorithm[BoundedFit]):
     def rounds(self, problem: Problem, standing: BoundedFit) -> Rounds:
         """Draw blocks of pairs, analyse each, and raise the probabilities where the border is uncertain."""
         design = PoissonDesign(problem.n, problem.rng)
-        interim = InterimAnalyses(problem, standing, design)
-        block = design.draw(overall_weights(problem.n)[design.strata.sizes], FIRST_BLOCK * problem.n)
+        model: Model = PlayerModel(problem) if problem.order == 1 else PairModel(problem)
+        interim = InterimAnalyses(problem, standing, design, model)
+        block = design.draw(model.overall[design.strata.sizes], model.first_block * problem.n)
         while len(block) > 0:
             yield Round(with_complements(block), partial(interim.add, block))
-            m, aims = len(interim.pairs), priorities(interim.contrasts, interim.border, problem)
+            m, aims = len(interim.pairs), model.aims(interim.contrasts, interim.border)
             design.stratify_by(np.argsort(-aims.of_players, kind="stable"))
-            weights = block_weights(design, aims, interim.estimate, m)
+            weights = block_weights(design, aims, interim.estimate, model.overall, m)
             block = design.draw(weights, max(MIN_BLOCK, interim.growth * m))

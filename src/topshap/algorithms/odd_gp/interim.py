@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.special import ndtr
 
-from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate, correct
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.core.standing import FittedStanding
 from topshap.statistics.contrasts import contrasts_to_show, most_errors
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.block_weights import Aims
     from topshap.algorithms.odd_gp.bounds import BorderDifferences
+    from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate
     from topshap.algorithms.odd_gp.poisson import PoissonDesign
     from topshap.core.algorithm import Problem
     from topshap.core.typing import Coalitions, Matrix, Values
@@ -48,6 +48,34 @@ class BoundedFit(FittedStanding):
         return self.bound
 
 
+class Model(Protocol):
+    """The candidates of a race, players or pairs of them, and the surrogate that estimates them."""
+
+    first_block: float
+    """The expected number of complement pairs per player in the first block."""
+    overall: Values
+    """The weight of a complement pair in all candidates together, for sizes 0 .. n."""
+
+    def learn(self, pairs: ComplementPairs, *, iterations: int) -> None:
+        """Fit the hyper-parameters, if there are iterations, and condition the surrogate on the pairs."""
+
+    def correct(self, pairs: ComplementPairs, probabilities: Values) -> CorrectedEstimate:
+        """Return the surrogate's estimate, corrected by its errors."""
+
+    def posterior(self) -> tuple[Values, Matrix, float]:
+        """Return the posterior mean and covariance, before it is widened, and the unit in which they are."""
+
+    def show_posterior(self, standing: FittedStanding) -> None:
+        """Give a standing the widened posterior."""
+
+    @property
+    def rare_contributions(self) -> bool:
+        """Whether contributions may be rare and large, so that intervals may be too narrow."""
+
+    def aims(self, contrasts: Contrasts, border: BorderDifferences) -> Aims:
+        """Return the priorities of the next block."""
+
+
 class InterimAnalyses:
     """The analyses of one race, each after a block of pairs.
 
@@ -59,10 +87,12 @@ class InterimAnalyses:
         The standing that each analysis updates.
     design
         The design that the blocks are drawn from.
+    model
+        The candidates and their surrogate.
     """
 
-    def __init__(self, problem: Problem, standing: BoundedFit, design: PoissonDesign) -> None:
-        self._problem, self._standing, self._design = problem, standing, design
+    def __init__(self, problem: Problem, standing: BoundedFit, design: PoissonDesign, model: Model) -> None:
+        self._problem, self._standing, self._design, self._model = problem, standing, design, model
         self.pairs = ComplementPairs.at_start(problem)
         self.estimate: CorrectedEstimate
         """The corrected estimate of the last analysis."""
@@ -72,7 +102,6 @@ class InterimAnalyses:
         """Their estimates."""
         self.growth = GROWTH[1]
         """The growth of the sample until the next analysis, relative to its size."""
-        self._surrogate = OddSurrogate(problem.rng, max_pairs=MAX_LEARNED)
         self._analyses = self._fitted_to = 0
 
     def add(self, block: Coalitions, values: Values) -> None:
@@ -88,23 +117,20 @@ class InterimAnalyses:
 
     def _learn(self, added: int) -> None:
         """Condition the surrogate on the pairs, unless it has enough of them, and refit it if the sample has grown."""
-        pairs, m = self.pairs, len(self.pairs)
+        m = len(self.pairs)
         if m > REFIT_AT * self._fitted_to:
-            iterations = REFIT if self._fitted_to else FIRST_FIT
-            self._surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
+            self._model.learn(self.pairs, iterations=REFIT if self._fitted_to else FIRST_FIT)
             self._fitted_to = m
         elif m - added < MAX_LEARNED:
-            self._surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=0)
+            self._model.learn(self.pairs, iterations=0)
 
     def _correct(self) -> None:
         """Correct the surrogate's estimate by its errors."""
         drawn = self._design.inclusion_probabilities(self.pairs.x[1:] > 0)
         probabilities = np.concatenate([[1.0], drawn])
-        self.estimate = correct(
-            self._surrogate, self.pairs.x, self.pairs.odd, probabilities, self._problem.epsilon or 0.0
-        )
+        self.estimate = self._model.correct(self.pairs, probabilities)
         self._standing.set(
-            self.estimate.estimates, self.estimate.covariance(), rare_contributions=self._surrogate.rare_contributions
+            self.estimate.estimates, self.estimate.covariance(), rare_contributions=self._model.rare_contributions
         )
 
     def _bound(self) -> None:
@@ -117,12 +143,12 @@ class InterimAnalyses:
             standing.bound = np.inf
             return
         level = share_of_delta(self._analyses) * (1.0 - UNSEEN_SHARE) * delta
-        most = most_errors(problem.n, standing.rank_by)
+        most = most_errors(problem.n_candidates, standing.rank_by)
         bounds = self.border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta, most=most)
         standing.bound = float(bounds.min()) if self._posterior_agrees(epsilon, delta) else -np.inf
         self.growth = growth(self.border.gaps, bounds, epsilon)
         if problem.guarantee == "credible":
-            standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
+            self._model.show_posterior(standing)
             self._compare()
 
     def _compare(self) -> None:
@@ -137,7 +163,8 @@ class InterimAnalyses:
         """Return whether the posterior allows to stop; always if it is based on a part of the pairs only."""
         if len(self.pairs) > MAX_LEARNED:
             return True
-        return probability_of_error(self._surrogate, self.contrasts, epsilon) <= delta
+        estimates, covariance, unit = self._model.posterior()
+        return probability_of_error(estimates, covariance, self.contrasts, epsilon / unit) <= delta
 
 
 def share_of_delta(analysis: int) -> float:
@@ -159,12 +186,12 @@ def growth(gaps: Matrix, bounds: Matrix, epsilon: float) -> float:
     return float(np.clip(times_too_wide - 1.0, *GROWTH))
 
 
-def probability_of_error(surrogate: OddSurrogate, contrasts: Contrasts, epsilon: float) -> float:
+def probability_of_error(estimates: Values, covariance: Matrix, contrasts: Contrasts, epsilon: float) -> float:
     """Return the sum over all contrasts of the posterior probability that they are below -epsilon.
 
-    The same sum as `core.stopping.credible.probability_of_larger_error`, but of the posterior before it is widened, on
-    the scale of the surrogate, and with a floor for the variance of a contrast instead of certainty where it is 0.
+    The same sum as `core.stopping.credible.probability_of_larger_error`, but of the posterior before it is widened, and
+    with a floor for the variance of a contrast instead of certainty where it is 0.
     """
-    variance = contrasts.quadratic(surrogate.posterior.covariance)
-    gaps = contrasts.of(surrogate.posterior.shapley_values) + epsilon / surrogate.scale
+    variance = contrasts.quadratic(covariance)
+    gaps = contrasts.of(estimates) + epsilon
     return float(ndtr(-gaps / np.sqrt(np.maximum(variance, 1e-18))).sum())
