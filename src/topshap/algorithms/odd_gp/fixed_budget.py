@@ -70,6 +70,7 @@ class OddGP(Algorithm[Any]):
     name: ClassVar[str] = "odd-gp"
     needs_budget: ClassVar[bool] = True
     outputs: ClassVar[HowOutputs] = "together"
+    orders: ClassVar[tuple[int, ...]] = (1, 2)
 
     def __init__(self, *, active_rounds: int = 4, min_batch: int = 1) -> None:
         self.active_rounds = check_int("active_rounds", active_rounds, low=0)
@@ -85,6 +86,12 @@ class OddGP(Algorithm[Any]):
 
         The rounds are planned for the remaining budget, so that none of them exceeds it.
         """
+        from topshap.algorithms.odd_gp.even.afterwards import interactions_afterwards  # noqa: PLC0415 - uses this module
+        from topshap.algorithms.odd_gp.even.rounds import pair_rounds  # noqa: PLC0415 - uses this module
+
+        if problem.order == 2:
+            yield from pair_rounds(problem, standing, active_rounds=self.active_rounds, min_batch=self.min_batch)
+            return
         if problem.outputs is not None:
             plan = {"active_rounds": self.active_rounds, "min_batch": self.min_batch}
             yield from play_all_outputs(problem, standing, **plan)
@@ -115,6 +122,9 @@ class OddGP(Algorithm[Any]):
         surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
         final = surrogate.shapley_values() if regime.noise else stacked_estimate(surrogate, known, problem.rng)
         standing.set(*final, rare_contributions=surrogate.rare_contributions)
+        standing.interactions = interactions_afterwards(
+            known, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
+        )
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
 

@@ -99,19 +99,20 @@ class LogitGP:
         parts = odd.observed[rows] - odd_residuals, even.observed[rows] - even_residuals
         return self._part(*parts, variance, sign), variance
 
-    def predict(self, x: Matrix, variance: float) -> Values:
-        """Return the expected (v(x) - v(-x)) / 2 of any pairs, if f has this variance."""
-        odd, even, seen = self._odd.kernel, self._even.kernel, self._odd.x
-        end = np.exp(-2.0 * odd.relevance.sum())
+    def predict(self, x: Matrix, variance: float, *, even: bool = False) -> Values:
+        """Return the expected odd or even part of any pairs, if f has this variance."""
+        sinh, cosh, seen = self._odd.kernel, self._even.kernel, self._odd.x
+        end = np.exp(-2.0 * sinh.relevance.sum())
         weights = np.stack(
-            [odd.smooth / (1.0 - end) * self._odd.weights, even.smooth / (1.0 + end) * self._even.weights]
+            [sinh.smooth / (1.0 - end) * self._odd.weights, cosh.smooth / (1.0 + end) * self._even.weights]
         )
-        linear, constant = odd.linear * (seen.T @ self._odd.weights), even.constant * self._even.weights.sum()
+        linear, constant = sinh.linear * (seen.T @ self._odd.weights), cosh.constant * self._even.weights.sum()
         found = [np.empty(0)]
         for part in np.array_split(x, len(x) // BLOCK + 1):  # bounds memory
-            rising, falling = (each @ weights.T for each in exponentials(part, seen, odd.relevance))
+            rising, falling = (each @ weights.T for each in exponentials(part, seen, sinh.relevance))
             f_odd = rising[:, 0] - falling[:, 0] + part @ linear
-            found.append(self._part(f_odd, rising[:, 1] + falling[:, 1] + constant, variance, 1.0))
+            f_even = rising[:, 1] + falling[:, 1] + constant
+            found.append(self._part(f_odd, f_even, variance, -1.0 if even else 1.0))
         return np.concatenate(found)
 
     def predict_all(self, variance: float) -> Values:

@@ -147,6 +147,10 @@ class EvenSurrogate:
         values = unit * OddPosterior(self._odd, x, g / unit, noise=self._noise).shapley_values
         return values if self._noise else values + (2.0 * g[0] - values.sum()) / len(values)
 
+    def predict(self, x: Matrix) -> Values:
+        """Return the posterior mean of the smooth part of e on the scale of the game."""
+        return self._mean + self.scale * self.posterior.predict(x)
+
     def interactions(self) -> Interactions:
         """Return the posterior mean and spread of the interactions on the scale of the game.
 
@@ -193,8 +197,7 @@ class EvenSurrogate:
         """
         (x, e), posterior = self._further, self.posterior
         if len(x) > 0:
-            residuals = e - self._mean - self.scale * posterior.predict(x)
-            correction, own = total_interactions(x, residuals, posterior.pairs, posterior.watched)
+            correction, own = total_interactions(x, e - self.predict(x), posterior.pairs, posterior.watched)
             share = len(x) / (len(x) + len(posterior.x))
             estimates = estimates + share * correction
             spread = spread.times((1.0 - share) ** 2).plus(own.times(share**2))
