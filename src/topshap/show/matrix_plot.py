@@ -11,7 +11,7 @@ from topshap.core.validation import check_int, front_door
 from topshap.show.board import has_learned
 from topshap.show.network import MOST_PLAYERS, check_pairs, leading_players, player_labels
 from topshap.show.network_plot import plot_title
-from topshap.show.numbers import short_number
+from topshap.show.numbers import cell_number
 from topshap.show.style import INK, axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def matrix(top: TopPairs, ax: Axes | None = None, *, most: int = MOST_PLAYERS) -
         for row, column in zip(*np.nonzero(~np.eye(len(players), dtype=np.bool_)), strict=True):
             value = float(values[row, column])
             ink = "white" if abs(value) > 0.6 * end else INK
-            text = short_number(value, end, digits=2)
-            ax.text(column, row, text, ha="center", va="center", fontsize="x-small", color=ink)
+            ax.text(column, row, cell_number(value, end), ha="center", va="center", fontsize="x-small", color=ink)
     if has_learned(top):
         _frame_top(ax, top, players)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.7)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.show.network import Network, leading_players, player_labels
-from topshap.show.numbers import short_number
+from topshap.show.numbers import cell_number, short_number
 
 if TYPE_CHECKING:
     from topshap.core.pairs_result import TopPairs
@@ -97,7 +97,7 @@ def _cell(value: float, largest: float, same: bool, in_top: bool) -> str:
     share = 100.0 * abs(value) / largest
     sign = "minus" if value < 0.0 else "plus"
     names = f"p{share:.0f} {sign}{' dark' if share > 70 else ''}{' ts-in' if in_top else ''}"
-    return f'<td class="{names}">{short_number(value, largest, digits=2)}</td>'
+    return f'<td class="{names}">{cell_number(value, largest)}</td>'
 
 
 def network_note(top: TopPairs, shown: int) -> str:
