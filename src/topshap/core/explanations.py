@@ -152,7 +152,7 @@ class Explanations(Sequence[Any]):
 
     @property
     def n_players(self) -> int:
-        """The number of players."""
+        """The number of players, or of pairs if `order` is 2."""
         return self._rows.estimates.shape[-1]
 
     @property
@@ -313,7 +313,8 @@ class Explanations(Sequence[Any]):
 
     def __repr__(self) -> str:
         outputs = "" if self.n_outputs is None else f", {self.n_outputs} outputs"
-        return f"<{len(self)} explanations of {self.n_players} players, k={self.k}{outputs}>"
+        what = "players" if self.order == 1 else "pairs"
+        return f"<{len(self)} explanations of {self.n_players} {what}, k={self.k}{outputs}>"
 
     def __str__(self) -> str:
         """Return a short table of the first rows."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, probability_ahead
-from topshap.show.labels import around_border, labels_of, name_of, shorten, shorten_all, shown_ranks, value_text
+from topshap.show.labels import around_border, labels_of, name_of, short_names, shorten, shown_ranks, value_text
 from topshap.show.nouns import candidate, quantity
 from topshap.show.numbers import percent
 from topshap.show.race_plot import borders, known_history, value_limits
@@ -122,7 +122,7 @@ def pairwise_table(top: TopK) -> str:
     """Return the probabilities of pairs of players around the border as an HTML table."""
     ranks = around_border(top.n_candidates, top.k, PAIRED)
     players = top.ranking[ranks]
-    names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
+    names = [escape(name) for name in short_names(top, players, 24)]
     labels = [escape(label) for label in labels_of(top, players, 24)]
     ahead = probability_ahead(top, players)
     head = "".join(
@@ -196,7 +196,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     return {
         "ranks": ranks.tolist(),
         "labels": labels_of(top, players, 22),
-        "labels_narrow": shorten_all((name_of(top, i) for i in players), 12),
+        "labels_narrow": short_names(top, players, 12 if top.order == 1 else 18),
         "evaluations": history.evaluations[moments].tolist(),
         "estimates": [_numbers(column, digits=4) for column in estimates.T],
         "std_errors": [_numbers(column, digits=3) for column in std_errors.T],
