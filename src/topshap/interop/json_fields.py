@@ -241,7 +241,7 @@ def is_covariance(estimates: Values, std_errors: Values, covariance: Matrix) -> 
         return False
     known = ~np.isnan(std_errors)
     shared = covariance[np.ix_(known, known)]
-    rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(estimates).max()) ** 2)
+    rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(estimates).max(initial=0.0)) ** 2)
     symmetric = (np.abs(shared - shared.T) <= rounding).all()  # False for nan
     return bool(symmetric and (np.diag(shared) >= -rounding).all())
 

@@ -36,12 +36,10 @@ def read_pairs(content: Mapping[str, Any]) -> TopPairs:
         raise FieldError(f"the field 'estimates' must be a list of n (n - 1) / 2 numbers, not of {n}")
     top: TopPairs = read_fields(TopPairs, PAIRS_RESULT, content, n)
     check_together(top)
-    partial = top.covariance
+    estimates, std_errors, partial = safely_scaled(top.estimates, top.std_errors, top.covariance)
     if isinstance(partial, PartialCovariance):
-        _, _, scaled = safely_scaled(top.estimates, top.std_errors, partial)
-        matrix = scaled.matrix if isinstance(scaled, PartialCovariance) else partial.matrix
         chosen = partial.candidates
-        if not is_covariance(top.estimates[chosen], top.std_errors[chosen], matrix):
+        if not is_covariance(estimates[chosen], std_errors[chosen], partial.matrix):
             raise FieldError("the field 'covariance.matrix' must be a symmetric matrix with variances of at least 0")
     return top
 
