@@ -46,13 +46,13 @@ class TopPairs(TopK):
     (('age x fat', 'sex x bmi'), [[0, 3], [1, 2]], 4, 6)
     >>> print(top)
     Top 2 of 6 pairs of 4 players by magnitude after 16 evaluations (exact: all coalitions are known)
-       1  age x fat    -3
-       2  sex x bmi     2
+       1  age x fat   -3
+       2  sex x bmi   2
       --
-       3  age x bmi     0
-       4  age x sex     0
-       5  bmi x fat     0
-       6  sex x fat     0
+       3  age x sex   0
+       4  age x bmi   0
+       5  sex x fat   0
+       6  bmi x fat   0
     Certain: all coalitions are known. It took 16 evaluations of a budget of 16.
     """
 
