@@ -41,7 +41,7 @@ MAX_PLAYERS = 200
 """``share="auto"``: the largest number of players, which is that of the shared Gaussian process."""
 SHARING = ("auto", "odd-gp")
 """The algorithms that rows can share."""
-NOT_REFINED = ("callback", "check_deterministic", "value_range")
+NOT_REFINED = ("callback", "check_deterministic", "value_range", "ordered")
 """Options of `topshap.identify` that rows in doubt cannot have, since they are not explained by a race."""
 
 

@@ -89,9 +89,7 @@ def watched_contrasts(posterior: EvenPosterior, problem: Problem, overall_weight
     """Return the border contrasts of the watched pairs of players."""
     estimates = posterior.interactions[posterior.watched]
     ranking = np.argsort(-rank_key(estimates, problem.rank_by), kind="stable")
-    return signed_border_contrasts(
-        estimates, posterior.covariance, ranking, problem.k, problem.rank_by, overall_weight
-    )
+    return signed_border_contrasts(estimates, posterior.covariance, ranking, problem.k, problem.rank_by, overall_weight)
 
 
 def show(found: Interactions, standing: FittedStanding) -> None:
