@@ -1,8 +1,8 @@
 """Stacking: interactions by surrogates on logit values, weighted by leave-one-out errors.
 
 A probability that saturates looks like an interaction of players that do not interact otherwise, so surrogates on logit
-values matter for interactions even more than for Shapley values (`topshap.algorithms.odd_gp.stacking`). They are combined
-in the same way, by their errors in the even part.
+values matter for interactions even more than for Shapley values (`topshap.algorithms.odd_gp.stacking`). They are
+combined in the same way, by their errors in the even part.
 
 In small games the interactions of such a surrogate are those of its predictions of all coalitions. In others they are
 those of the first surrogate, plus those of the difference of the two predictions, estimated from sampled pairs.
@@ -41,9 +41,7 @@ class Prediction(NamedTuple):
     """The spread of the interactions due to sampled pairs."""
 
 
-def stacked_interactions(
-    surrogate: EvenSurrogate, pairs: ComplementPairs, rng: np.random.Generator
-) -> Interactions:
+def stacked_interactions(surrogate: EvenSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> Interactions:
     """Return the interactions by the surrogate, stacked with surrogates on logit values.
 
     The weights are fitted to the residuals, so these shrink more than the errors of the interactions do: the variance
@@ -63,9 +61,7 @@ def stacked_interactions(
     )
 
 
-def logit_predictions(
-    surrogate: EvenSurrogate, pairs: ComplementPairs, rng: np.random.Generator
-) -> list[Prediction]:
+def logit_predictions(surrogate: EvenSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:
     """Return the predictions of surrogates on logit values, with the residuals of the pairs that `surrogate` left out.
 
     The list is empty if the number of complement pairs is too large, or if there is nothing to fit.

@@ -47,9 +47,7 @@ def sum_of_squares(x: Matrix, squares: Values, pairs: PlayerPairs, watched: Play
     return Spread(pairs.of_matrix(weighted_squares(x, squares)), covariance)
 
 
-def total_interactions(
-    x: Matrix, residuals: Values, pairs: PlayerPairs, watched: Players
-) -> tuple[Values, Spread]:
+def total_interactions(x: Matrix, residuals: Values, pairs: PlayerPairs, watched: Players) -> tuple[Values, Spread]:
     """Return the estimated interactions of a game that has these values on sampled pairs, and their spread."""
     shares = shares_of_sizes(x)
     estimates = pairs.of_matrix(weighted_interactions(x, residuals / shares))

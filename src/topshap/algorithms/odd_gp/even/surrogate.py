@@ -13,6 +13,7 @@ from topshap.algorithms.odd_gp.even.weights import residual_prior, residual_prio
 from topshap.algorithms.odd_gp.fitting import fit, observe, relevances
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS
 
 if TYPE_CHECKING:
@@ -154,6 +155,17 @@ class EvenSurrogate:
         unseen = None if self._noise else self._spread_of_jumps()
         spread = spread if unseen is None else spread.plus(unseen)
         return self._corrected(self.scale * posterior.interactions, spread.times(self.scale**2))
+
+    @property
+    def rare_contributions(self) -> bool:
+        """Whether contributions may be rare and large, so that intervals may be too narrow."""
+        posterior = self.posterior
+        m, n = posterior.x.shape
+        if self._noise or m >= 2.0 ** (n - 1):
+            return False
+        jumps = spread_of_jumps(posterior.x, posterior.left_out, posterior.pairs, posterior.watched)
+        covariance = np.zeros((1, 1)) if jumps is None else jumps.covariance
+        return may_be_missed(posterior.left_out.residuals, covariance, posterior.interactions)
 
     def _spread_of_jumps(self) -> Spread | None:
         """Return the spread that outliers suggest, or that a perfect fit may hide."""
