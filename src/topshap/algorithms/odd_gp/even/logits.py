@@ -22,7 +22,7 @@ from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
-from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, FITTED_TO, MAX_PAIRS, SAMPLED_PAIRS, share_of
+from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, MAX_PAIRS, SAMPLED_PAIRS, share_of
 from topshap.core import coalitions as co
 from topshap.core.interactions import interactions_from_table
 
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.even.surrogate import EvenSurrogate, Interactions
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.core.typing import Values
+
+FITTED_TO = 200
+"""The largest number of complement pairs that hyper-parameters are fitted to.
+
+On 21 tuning games with 100 to 500 evaluations, the root mean square error is 0.96 times that with 100.
+"""
 
 
 class Prediction(NamedTuple):
