@@ -121,7 +121,7 @@ def with_dummies(
         ),
         **own,
     )
-    if ESTIMATE_INTERACTIONS not in vars(top):
+    if ESTIMATE_INTERACTIONS not in vars(top) and len(players) > 1:
         return whole
     return with_interactions(whole, partial(_interactions_with_dummies, top, players, n))
 

@@ -46,13 +46,13 @@ class TopPairs(TopK):
     (('age x fat', 'sex x bmi'), [[0, 3], [1, 2]], 4, 6)
     >>> print(top)
     Top 2 of 6 pairs of 4 players by magnitude after 16 evaluations (exact: all coalitions are known)
-       1  age x fat    -3
-       2  sex x bmi     2
+       1  age x fat   -3
+       2  sex x bmi   2
       --
-       3  age x bmi     0
-       4  age x sex     0
-       5  bmi x fat     0
-       6  sex x fat     0
+       3  age x sex   0
+       4  age x bmi   0
+       5  sex x fat   0
+       6  bmi x fat   0
     Certain: all coalitions are known. It took 16 evaluations of a budget of 16.
     """
 
@@ -162,8 +162,8 @@ def interactions_of(top: TopK) -> TopPairs:
     estimate = vars(top).get(ESTIMATE_INTERACTIONS)
     if estimate is None:
         raise RaceError(
-            f"This result of {top.algorithm!r} has no interactions: they are estimated after a run of 'odd-gp', or if "
-            "all coalitions are known, and are not part of saved or copied results. Use identify(..., order=2)."
+            f"This result of {top.algorithm!r} has no interactions: they are estimated for one output, after a run "
+            "of 'odd-gp' or if all coalitions are known, and saved or copied results do not have them. Use order=2."
         )
     found = estimate()
     order = np.argsort(-rank_key(found.estimates, "magnitude"), kind="stable")

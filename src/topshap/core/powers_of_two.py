@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.statistics.partial_covariance import PartialCovariance
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -68,13 +66,13 @@ def safely_scaled(
     >>> safely_scaled(np.array([4.0, 2.0]) * 2.0**-900, np.array([0.0, 2.0**-900]), None)
     (array([0.5 , 0.25]), array([0.   , 0.125]), None)
     """
-    known = covariance.matrix if isinstance(covariance, PartialCovariance) else covariance
+    known = covariance if covariance is None or isinstance(covariance, np.ndarray) else covariance.matrix
     std_error = 0.0 if known is None else math.sqrt(largest_of(known))
     exponent = safe_exponent(max(largest_of(estimates), largest_of(std_errors), std_error))
     return times_power(estimates, exponent), times_power(std_errors, exponent), _times(covariance, 2 * exponent)
 
 
 def _times(covariance: Covariance | None, exponent: int) -> Covariance | None:
-    if isinstance(covariance, PartialCovariance):
-        return PartialCovariance(covariance.candidates, times_power(covariance.matrix, exponent))
-    return None if covariance is None else times_power(covariance, exponent)
+    if covariance is None or isinstance(covariance, np.ndarray):
+        return None if covariance is None else times_power(covariance, exponent)
+    return covariance.times_power(exponent)

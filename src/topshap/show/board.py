@@ -42,6 +42,18 @@ def check_one_output(top: Any) -> None:
         refuse("top", got=got, must_be="the result of one output, such as tops[0]; output_map shows all outputs")
 
 
+def check_players(top: Any) -> None:
+    """Refuse the result for pairs where players are shown.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> check_players(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1))
+    """
+    if top.order != 1:
+        refuse("top", got="one for pairs", must_be="a result for players; network and matrix show pairs")
+
+
 def has_learned(found: TopK | Race) -> bool:
     """Return whether anything distinguishes the players: different estimates, a known standard error, or exact values.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topshap.core.pairs import pair_name
+from topshap.core.pairs import TIMES, pair_at, pair_name
 from topshap.core.printable import printable
 
 if TYPE_CHECKING:
@@ -64,6 +64,31 @@ def name_of(found: TopK | Race, player: int) -> str:
     return str(player) if found.player_names is None else found.player_names[player]
 
 
+def short_names(found: TopK | Race, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
+    """Return the names of players that are shown together, cut such that they stay different; of pairs, both names.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> race = topshap.Race(3, 1, order=2, player_names=["income of the household", "rooms", "distance to a station"])
+    >>> short_names(race, range(3), 20)
+    ['income o…old x rooms', 'incom…ld x dista…on', 'rooms x distance…ion']
+    """
+    if found.order == 1:
+        return shorten_all((name_of(found, player) for player in players), length)
+    names = found.player_names or tuple(map(str, range(found.n_players)))
+    pairs = (pair_at(int(player), found.n_players) for player in players)
+    return [_short_pair(names[first], names[second], length) for first, second in pairs]
+
+
+def _short_pair(first: str, second: str, length: int) -> str:
+    """Return the name of a pair, in which the longer name is cut first."""
+    lines = [on_one_line(first), on_one_line(second)]
+    room = max(2, length - len(TIMES))
+    rooms = [max(room // 2, room - len(other)) for other in reversed(lines)]
+    return TIMES.join(shorten(line, most) for line, most in zip(lines, rooms, strict=True))
+
+
 def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
     r"""Return the value of a player as short text on one line; empty if it is None.
 
@@ -101,9 +126,9 @@ def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> l
     ['age = 39', 'x = 1.5']
     """
     chosen = list(players)
-    names = [name_of(top, player) for player in chosen]
     if top.player_values is None or top.order == 2:
-        return shorten_all(names, length)
+        return short_names(top, chosen, length)
+    names = [name_of(top, player) for player in chosen]
     values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
     longest = max((len(with_value("", value)) for value in values), default=0)
     room = max(length + 6 - longest, length // 2)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from topshap.core.explanations import Explanations
     from topshap.core.race import Race
     from topshap.core.result import TopK
 
 
-def candidate(found: TopK | Race) -> str:
+def candidate(found: TopK | Race | Explanations) -> str:
     """Return the noun for what is ranked.
 
     Examples
@@ -34,7 +35,7 @@ def everyone(found: TopK | Race) -> str:
     return players if found.order == 1 else f"{found.n_candidates:,} pairs of {players}"
 
 
-def quantity(found: TopK | Race) -> str:
+def quantity(found: TopK | Race | Explanations) -> str:
     """Return the noun for the numbers that candidates are ranked by.
 
     Examples

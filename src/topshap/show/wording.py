@@ -8,7 +8,7 @@ import numpy as np
 
 from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, tied_at_border
-from topshap.show.labels import name_of, shorten
+from topshap.show.labels import short_names
 from topshap.show.nouns import candidate, everyone, quantity
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import comparison, order_phrase
@@ -172,7 +172,7 @@ def describe_tie(top: TopK) -> str:
     elif len(tied) > _NAMED:
         who = f"{len(tied):,} {candidate(top)}s"
     else:
-        *others, last = (shorten(name_of(top, i)) for i in sorted(tied.tolist()))
+        *others, last = (short_names(top, [i])[0] for i in sorted(tied.tolist()))
         who = f"{f'{candidate(top)}s ' if top.player_names is None else ''}{', '.join(others)} and {last}"
     error, scale = _error_of_tie(top, tied), float(np.abs(top.estimates).max())
     if top.stopped == "exact" or error <= ROUNDING * scale:

@@ -54,6 +54,10 @@ class PartialCovariance:
         kept = np.flatnonzero(places >= 0)
         return PartialCovariance(places[kept], self.matrix[np.ix_(kept, kept)])
 
+    def times_power(self, exponent: int) -> PartialCovariance:
+        """Return the covariance times a power of two; itself if the exponent is 0."""
+        return PartialCovariance(self.candidates, np.ldexp(self.matrix, exponent)) if exponent else self
+
 
 Covariance: TypeAlias = "Matrix | PartialCovariance"
 """The covariance of all candidates, or that of some of them."""
