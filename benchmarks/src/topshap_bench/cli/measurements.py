@@ -286,7 +286,7 @@ def pairs(
 ) -> None:
     """Print the errors and the coverage of odd-gp for pairs of players, next to algorithms of shapiq.
 
-    For example: topshap-bench pairs --models tables --budget 100 --k 5 --seeds 1
+    For example: topshap-bench pairs --games games --budget 100 --k 5 --seeds 1
     """
     from topshap_bench.pairs.comparison import compare_pairs
 

@@ -50,6 +50,10 @@ class OddGP(Algorithm[Any]):
     The outputs of a game with several share the evaluated coalitions, one kernel and one factorisation; the batches are
     chosen for the borders of all outputs together (see `topshap.algorithms.odd_gp.shared`).
 
+    In a race of order 2, a process on the even part estimates the interactions of all pairs of players, and the batches
+    are chosen for the border of the top k pairs, up to 200 players (see `topshap.algorithms.odd_gp.even`). After other
+    races it gives the interactions from the same evaluations.
+
     Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them. Beyond, the process is conditioned
     on a part of the pairs, 2000 from 36,000 evaluations on, and the others correct its estimate by least squares.
 
