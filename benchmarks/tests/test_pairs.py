@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from topshap.games import TableGame
 from topshap_bench.cli import build
@@ -8,7 +9,6 @@ from topshap_bench.pairs import comparison
 from topshap_bench.pairs.comparison import BEST, OURS, Outcome, Setting, compare_pairs, exact_interactions, ratio
 from topshap_bench.pairs.model_games import _save
 from topshap_bench.sources import Source
-from typer.testing import CliRunner
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_budgets_that_cover_all_coalitions_are_left_out(folder):
 def test_a_rival_runs_once_per_seed_for_all_k(folder, monkeypatch):
     runs = []
 
-    def estimate(name, game, *, budget, seed):  # noqa: ARG001 - the signature of estimate_pairs
+    def estimate(name, game, *, budget, seed):
         runs.append(seed)
         return Answer(np.arange(21.0), budget, budget)
 

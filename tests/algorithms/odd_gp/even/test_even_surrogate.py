@@ -81,11 +81,17 @@ def test_complement_pairs_beyond_the_learned_ones_correct_the_estimate(smooth_ga
     assert np.median(corrected.std_errors) < np.median(few.std_errors)
 
 
+def test_corrected_interactions_are_exact_once_all_complement_pairs_are_known(smooth_game):
+    game = smooth_game(n=8)
+    found = learned(game.pairs(127), max_pairs=60).interactions()
+    assert found.estimates == pytest.approx(game.interactions, abs=1e-10)
+
+
 def test_totals_over_all_complement_pairs_are_exact(smooth_game):
     game = smooth_game(n=6)
     pairs = game.pairs(31)
     every = PlayerPairs.of(6)
-    estimates, spread = total_interactions(pairs.x, pairs.even, every, np.arange(15))
+    estimates, spread = total_interactions(pairs.x, pairs.even, np.ones(32), every, np.arange(15))
     assert estimates == pytest.approx(game.interactions, abs=1e-12)
     assert spread.variances == pytest.approx(0.0, abs=1e-12)
 

@@ -22,6 +22,7 @@ from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import shares_of_sizes
 from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, MAX_PAIRS, SAMPLED_PAIRS, share_of
 from topshap.core import coalitions as co
 from topshap.core.interactions import interactions_from_table
@@ -116,7 +117,7 @@ def sampled_interactions(
     known = pairs.keys()
     difference[[key in known for key in pair_keys(drawn)]] = 0.0
     posterior = surrogate.posterior
-    total, spread = total_interactions(x, difference, posterior.pairs, posterior.watched)
+    total, spread = total_interactions(x, difference, shares_of_sizes(x), posterior.pairs, posterior.watched)
     return surrogate.interactions().estimates + total, spread
 
 
