@@ -118,7 +118,7 @@ def sampled_interactions(
     difference[[key in known for key in pair_keys(drawn)]] = 0.0
     posterior = surrogate.posterior
     total, spread = total_interactions(x, difference, shares_of_sizes(x), posterior.pairs, posterior.watched)
-    return surrogate.interactions().estimates + total, spread
+    return surrogate.scale * posterior.interactions + total, spread
 
 
 def stack(first: Prediction, second: Prediction) -> Prediction:
