@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 import topshap
 from topshap.algorithms.registry import ALGORITHMS
-from topshap.core.algorithm import Algorithm, Round
 from topshap.core.errors import ParameterError, RaceError
 from topshap.core.known_dummies import players_to_play, with_dummies
-from topshap.core.pairs import PairEstimates, all_pairs, n_candidates, pair_at, pair_positions, players_of_pairs
+from topshap.core.pairs import all_pairs, n_candidates, pair_at, pair_positions, players_of_pairs
 from topshap.core.standing import FittedStanding
 from topshap.reference.exact import shapley_interactions, shapley_values
-from topshap.statistics.partial_covariance import PartialCovariance
 
 NAMES = ("age", "sex", "bmi", "fat", "map")
 
@@ -30,41 +28,6 @@ def game(coalitions):
 
 def found(k=2, **options) -> Any:
     return topshap.identify(game, 5, k, **{"order": 2, "random_state": 0, "player_names": NAMES} | options)
-
-
-class Pairs(Algorithm):
-    """Estimates the pairs of a game at once, from one coalition, for tests."""
-
-    name = "pairs"
-    orders = (1, 2)
-
-    def __init__(self, left_out=None, scale=1.0):
-        self.left_out, self.scale = left_out, scale
-
-    def standing(self, problem):
-        return problem.fitted_standing()
-
-    def rounds(self, problem, standing):
-        def estimate(values):
-            if len(values) == 0:
-                return
-            total = float(np.sum(values))
-            pairs = total * np.arange(1.0, n_candidates(problem.n, 2) + 1)
-            if problem.order == 1:
-                standing.set(np.arange(1.0, problem.n + 1), np.eye(problem.n))
-                standing.interactions = lambda: PairEstimates(pairs, np.ones(len(pairs)))
-                return
-            errors = np.full(len(pairs), abs(total))
-            if self.left_out is not None:
-                standing.left_out = np.array(self.left_out)
-                without = np.isin(all_pairs(problem.n), self.left_out).any(axis=1)
-                errors[without], pairs[without] = np.nan, 0.0
-            watched = np.flatnonzero(~np.isnan(errors))[:2]
-            some = PartialCovariance(watched, total**2 * np.array([[1.0, 0.9], [0.9, 1.0]]))
-            standing.set(pairs, some, std_errors=errors)
-
-        for player in range(problem.n):
-            yield Round(np.arange(problem.n)[None] == player, estimate)
 
 
 @given(st.integers(2, 60))
@@ -147,11 +110,11 @@ def test_values_of_any_size_have_pairs(factor):
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0**-900, -1.0])
-def test_estimates_of_an_algorithm_are_in_the_units_of_the_game(factor):
+def test_estimates_of_an_algorithm_are_in_the_units_of_the_game(pairs_algorithm, factor):
     def additive(coalitions):
         return factor * coalitions.sum(axis=1)
 
-    top: Any = topshap.identify(additive, 6, 2, order=2, budget=10, algorithm=Pairs(), random_state=0)
+    top: Any = topshap.identify(additive, 6, 2, order=2, budget=10, algorithm=pairs_algorithm(), random_state=0)
     np.testing.assert_allclose(top.estimates / factor, np.arange(1.0, 16.0))
     np.testing.assert_allclose(top.std_errors / abs(factor), 1.0)
     assert top.players.tolist() == [14, 13]
@@ -186,11 +149,17 @@ def test_several_outputs_are_refused():
         topshap.Race(5, 2, order=2, n_outputs=2)
 
 
-def test_two_hundred_players_take_little_memory():
+def test_two_hundred_players_take_little_memory(pairs_algorithm):
     tracemalloc = pytest.importorskip("tracemalloc")
     tracemalloc.start()
     top: Any = topshap.identify(
-        lambda coalitions: coalitions.sum(axis=1) * 1.0, 200, 5, order=2, budget=20, algorithm=Pairs(), random_state=0
+        lambda coalitions: coalitions.sum(axis=1) * 1.0,
+        200,
+        5,
+        order=2,
+        budget=20,
+        algorithm=pairs_algorithm(),
+        random_state=0,
     )
     assert top.n_candidates == 19_900
     assert 0.0 < top.confidence <= 1.0
@@ -205,14 +174,14 @@ def test_two_hundred_players_take_little_memory():
         top.pairwise()
 
 
-def test_players_left_out_are_named_and_do_not_hide_the_confidence():
+def test_players_left_out_are_named_and_do_not_hide_the_confidence(pairs_algorithm):
     top: Any = topshap.identify(
         lambda coalitions: coalitions.sum(axis=1) * 1.0,
         6,
         2,
         order=2,
         budget=20,
-        algorithm=Pairs(left_out=[1, 5]),
+        algorithm=pairs_algorithm(left_out=[1, 5]),
         random_state=0,
     )
     assert top.left_out.tolist() == [1, 5]
@@ -239,14 +208,14 @@ def test_the_players_of_the_smaller_game_have_at_least_one_pair():
     assert players_to_play(some, 3, guaranteed=True, order=2).tolist() == [0, 1, 2, 3]
 
 
-def test_dummies_keep_covariances_and_players_left_out():
+def test_dummies_keep_covariances_and_players_left_out(pairs_algorithm):
     top: Any = topshap.identify(
         lambda coalitions: coalitions.sum(axis=1) * 1.0,
         5,
         2,
         order=2,
         budget=20,
-        algorithm=Pairs(left_out=[4]),
+        algorithm=pairs_algorithm(left_out=[4]),
         random_state=0,
     )
     players = np.array([0, 2, 3, 5, 6])
@@ -269,25 +238,16 @@ def test_exact_results_have_their_interactions():
 
 
 @pytest.mark.parametrize("factor", [1.0, -(2.0**-900)])
-def test_an_algorithm_may_provide_interactions_which_are_computed_on_demand(factor):
-    calls = []
-
-    class Counted(Pairs):
-        def rounds(self, problem, standing):
-            for each in super().rounds(problem, standing):
-                yield each
-                inner = standing.interactions
-                standing.interactions = lambda inner=inner: calls.append(1) or inner()
-
+def test_an_algorithm_may_provide_interactions_which_are_computed_on_demand(pairs_algorithm, factor):
     def additive(coalitions):
         return factor * coalitions.sum(axis=1)
 
-    options = {"budget": 10, "algorithm": Counted(), "random_state": 0}
-    top: Any = topshap.identify(additive, 6, 2, **options)
-    assert calls == []
+    algorithm = pairs_algorithm()
+    top: Any = topshap.identify(additive, 6, 2, budget=10, algorithm=algorithm, random_state=0)
+    assert algorithm.computed == 0
     assert top.interactions.estimates[0] == factor
     assert len(top.interactions.players) == 2
-    assert calls
+    assert algorithm.computed == 1
 
 
 def test_interactions_of_dummies_are_zero():

@@ -155,11 +155,15 @@ def test_the_report_has_the_network_and_the_matrix_and_escapes_names(exact, esti
     assert "h-steps" in render(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0]), k=1))
 
 
-def test_a_large_report_stays_small():
-    from tests.core.test_pairs import Pairs
-
+def test_a_large_report_stays_small(pairs_algorithm):
     top: Any = topshap.identify(
-        lambda coalitions: coalitions.sum(axis=1) * 1.0, 200, 5, order=2, budget=20, algorithm=Pairs(), random_state=0
+        lambda coalitions: coalitions.sum(axis=1) * 1.0,
+        200,
+        5,
+        order=2,
+        budget=20,
+        algorithm=pairs_algorithm(),
+        random_state=0,
     )
     assert len(render(top)) < 250_000
     assert "The first" in render(top)

@@ -33,6 +33,10 @@ For several outputs
 13. Otherwise, and with ``guarantee="credible"``, the default, or ``"published"``, `cmcs`. ``"exact"`` enumerates, and
     ``"asymptotic"`` is an error.
 
+For pairs of players
+--------------------
+14. With a budget, `odd-gp`, up to 200 players, if the budget does not cover all coalitions.
+
 Measurements
 ------------
 ``topshap-bench fixed-budget --runs 20`` (2): 33 complete games, half of those available, with budgets from 50 to 2000

@@ -162,8 +162,8 @@ def interactions_of(top: TopK) -> TopPairs:
     estimate = vars(top).get(ESTIMATE_INTERACTIONS)
     if estimate is None:
         raise RaceError(
-            f"This result of {top.algorithm!r} has no interactions: they are estimated after a run of 'odd-gp', or if "
-            "all coalitions are known, and are not part of saved or copied results. Use identify(..., order=2)."
+            f"This result of {top.algorithm!r} has no interactions: they are estimated for one output, after a run "
+            "of 'odd-gp' or if all coalitions are known, and saved or copied results do not have them. Use order=2."
         )
     found = estimate()
     order = np.argsort(-rank_key(found.estimates, "magnitude"), kind="stable")

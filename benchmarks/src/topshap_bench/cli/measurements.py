@@ -16,6 +16,7 @@ from topshap_bench.cli.options import (
     Delta,
     Families,
     Folder,
+    Games,
     Half,
     Jobs,
     Ks,
@@ -275,6 +276,33 @@ def explain_tables(
         out.write_text(text + "\n", encoding="utf-8")
 
 
+def pairs(
+    games: Games = None,
+    models: Annotated[
+        Path | None, typer.Option(help="A folder for tables of small models, which are computed if missing.")
+    ] = None,
+    family: Families = None,
+    half: Half = "all",
+    budget: Budgets = None,
+    k: Ks = None,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of runs for every game, budget and k.")] = 5,
+    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP, KernelSHAPIQ and SVARMIQ.")] = False,
+    rival: Annotated[
+        list[str] | None, typer.Option(help="A rival by name, for example proxyshap-hpo; can be repeated.")
+    ] = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Print the errors and the coverage of odd-gp for pairs of players, next to algorithms of shapiq.
+
+    For example: topshap-bench pairs --games games --budget 100 --k 5 --seeds 1
+    """
+    from topshap_bench.pairs.comparison import compare_pairs
+
+    usual = ["proxyshap", "proxyshap-adjusted", "kernelshapiq", "svarmiq"] if rivals else []
+    options = given(families=family, budgets=budget, ks=k, rivals=rival or usual)
+    typer.echo(compare_pairs(games, models=models, half=half, seeds=seeds, n_jobs=jobs, **options))
+
+
 def masked_rows(
     rows: Annotated[
         list[int] | None, typer.Option(help="The number of rows, by default 1, 10, 200 and 2000; can be repeated.")
@@ -325,5 +353,6 @@ COMMANDS = (
     overhead,
     explain_tables,
     masked_rows,
+    pairs,
     large_table,
 )

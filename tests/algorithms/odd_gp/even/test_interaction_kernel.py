@@ -1,5 +1,7 @@
 """The closed forms of interactions against sums over all coalitions."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -23,8 +25,6 @@ def half_of_signs(n):
 
 def interaction_operator(n):
     """The matrix that turns a table of values into interactions, straight from their definition."""
-    from math import comb
-
     pairs = PlayerPairs.of(n)
     operator = np.zeros((len(pairs.i), 2**n))
     for row, (i, j) in enumerate(zip(*pairs, strict=True)):
@@ -96,7 +96,7 @@ def test_the_functional_is_the_interaction_of_the_covariance(kernel, residual):
     x, pairs = all_signs(n), PlayerPairs.of(n)
     expected = interaction_operator(n) @ full_covariance(kernel, residual=residual)
     functional = kernel.functional(x, pairs, residual=residual)
-    assert functional.T == pytest.approx(expected, abs=1e-10)
+    assert pytest.approx(expected, abs=1e-10) == functional.T
     weights = np.random.default_rng(0).normal(size=len(x))
     total = pairs.of_matrix(kernel.interactions(x, weights, residual=residual))
     assert total == pytest.approx(weights @ functional, abs=1e-10)

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from topshap.core.typing import Values
 
 FIT, FITTED_TO = 8, 100
-"""Iterations of the fit, and the number of complement pairs to fit to. The relevances are those of the race, which leaves
-little to fit; and surrogates on logit values are left out. Both limit the time to a fraction of that of the race."""
+"""Iterations of the fit, and the number of complement pairs to fit to.
+
+The relevances are those of the race, which leaves little to fit, and surrogates on logit values are left out. Both
+limit the time to a fraction of that of the race.
+"""
 
 
 def interactions_afterwards(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def signed_border_contrasts(
-    estimates: Values, covariance: Matrix, ranking: Players, k: int, rank_by: RankBy, overall_weight: float
+    estimates: Values, covariance: Matrix, ranking: Players, k: int, *, rank_by: RankBy, overall_weight: float
 ) -> Matrix:
     """Return rows E such that the next complement pairs should reduce the trace of E Cov(phi) E'.
 
@@ -24,7 +24,10 @@ def signed_border_contrasts(
     larger.
     """
     signs, variances = rank_signs(estimates, rank_by), np.diag(covariance)
+    overall = np.sqrt(overall_weight / max(variances.sum(), 1e-300)) * np.eye(len(estimates))
     top, rest = ranking[:k], ranking[k:]
+    if len(rest) == 0:
+        return overall
     sides = np.array([1.0, -1.0] if rank_by == "magnitude" else [1.0])[:, None, None] * signs[rest]
     gap = (signs * estimates)[top][:, None] - sides * estimates[rest]
     cross = signs[top][:, None] * covariance[np.ix_(top, rest)]
@@ -37,4 +40,4 @@ def signed_border_contrasts(
     rows = np.zeros((len(chosen), len(estimates)))
     rows[np.arange(len(chosen)), top[p]] = root * signs[top[p]]
     rows[np.arange(len(chosen)), rest[q]] = -root * sides[side, 0, q]
-    return np.concatenate([rows, np.sqrt(overall_weight / max(variances.sum(), 1e-300)) * np.eye(len(estimates))])
+    return np.concatenate([rows, overall])

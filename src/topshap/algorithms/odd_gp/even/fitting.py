@@ -1,8 +1,8 @@
 """The fit of the hyper-parameters of the even part, given relevances of the players.
 
 The relevances come from the joint fit of the odd and the even part (`topshap.algorithms.odd_gp.fitting`), where the
-larger odd part informs them most. Here they are adapted to the even part, which also gets a quadratic part and the slope
-of its own residual: log a_i = log(relevance_i) + common + own_i. The fit is maximum a posteriori.
+larger odd part informs them most. Here they are adapted to the even part, which also gets a quadratic part and a slope
+of its residual: log a_i = log(relevance_i) + common + own_i. The fit is maximum a posteriori.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ SMOOTH, QUADRATIC, RESIDUAL, SLOPE, COMMON, OWN = range(6)
 CONSTANT = 10.0
 """The prior variance of the constant, relative to the variance of the even part."""
 QUADRATIC_SHARE = 0.03
-"""The prior median of the variance of the quadratic part, relative to that of the even part: flat but small, since small
-budgets have fewer complement pairs than there are pairs of players."""
+"""The prior median of the variance of the quadratic part, relative to that of the even part.
+
+Flat but small, since small budgets have fewer complement pairs than there are pairs of players.
+"""
 DEVIATION_OF_COMMON, DEVIATION_OF_OWN = 0.3, 0.3
 """The prior deviations of the logarithm of a relevance from that of the joint fit: common to all players, and own."""
 

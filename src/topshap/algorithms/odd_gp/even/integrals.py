@@ -35,8 +35,8 @@ def even_product_functional(signs: Matrix, rho: Values, pairs: PlayerPairs) -> M
     """
     result = np.empty((len(signs), len(pairs.i)))
     for rows, ratios, weights in _blocks(signs, rho):
-        ratios *= np.sqrt(weights)[:, :, None]
-        result[rows] = (ratios.transpose(0, 2, 1) @ ratios)[:, pairs.i, pairs.j]
+        roots = ratios * np.sqrt(weights)[:, :, None]
+        result[rows] = (roots.transpose(0, 2, 1) @ roots)[:, pairs.i, pairs.j]
     return result
 
 

@@ -1,8 +1,8 @@
 """Stacking: interactions by surrogates on logit values, weighted by leave-one-out errors.
 
 A probability that saturates looks like an interaction of players that do not interact otherwise, so surrogates on logit
-values matter for interactions even more than for Shapley values (`topshap.algorithms.odd_gp.stacking`). They are combined
-in the same way, by their errors in the even part.
+values matter for interactions even more than for Shapley values (`topshap.algorithms.odd_gp.stacking`). They are
+combined in the same way, by their errors in the even part.
 
 In small games the interactions of such a surrogate are those of its predictions of all coalitions. In others they are
 those of the first surrogate, plus those of the difference of the two predictions, estimated from sampled pairs.
@@ -22,7 +22,8 @@ from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
-from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, FITTED_TO, MAX_PAIRS, SAMPLED_PAIRS, share_of
+from topshap.algorithms.odd_gp.rare_jumps import shares_of_sizes
+from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, MAX_PAIRS, SAMPLED_PAIRS, share_of
 from topshap.core import coalitions as co
 from topshap.core.interactions import interactions_from_table
 
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.even.surrogate import EvenSurrogate, Interactions
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.core.typing import Values
+
+FITTED_TO = 200
+"""The largest number of complement pairs that hyper-parameters are fitted to.
+
+On 21 tuning games with 100 to 500 evaluations, the root mean square error is 0.96 times that with 100.
+"""
 
 
 class Prediction(NamedTuple):
@@ -110,8 +117,8 @@ def sampled_interactions(
     known = pairs.keys()
     difference[[key in known for key in pair_keys(drawn)]] = 0.0
     posterior = surrogate.posterior
-    total, spread = total_interactions(x, difference, posterior.pairs, posterior.watched)
-    return surrogate.interactions().estimates + total, spread
+    total, spread = total_interactions(x, difference, shares_of_sizes(x), posterior.pairs, posterior.watched)
+    return surrogate.scale * posterior.interactions + total, spread
 
 
 def stack(first: Prediction, second: Prediction) -> Prediction:

@@ -48,8 +48,12 @@ def pair_rounds(problem: Problem, standing: FittedStanding, *, active_rounds: in
     def estimate(iterations: int) -> ComplementPairs:
         known = pairs.with_subset_last(MAX_LEFT_OUT)
         surrogate.learn(known.x, known.odd, known.even, iterations=iterations)
-        show(surrogate.interactions(), standing)
+        show(surrogate.interactions())
         return known
+
+    def show(found: Interactions) -> None:
+        rare = surrogate.rare_contributions
+        standing.set(found.estimates, covariance_of(found), std_errors=found.std_errors, rare_contributions=rare)
 
     design = first_pair_design(n, regime.first_design, rng)
     yield ending_early(pairs.round(design), partial(estimate, REFIT))
@@ -63,7 +67,7 @@ def pair_rounds(problem: Problem, standing: FittedStanding, *, active_rounds: in
         iterations = REFIT
     known = estimate(max(iterations, LAST_FIT))
     if not regime.noise:
-        show(stacked_interactions(surrogate, known, rng), standing)
+        show(stacked_interactions(surrogate, known, rng))
     standing.shapley_values = surrogate.shapley_values()
     if regime.spare_evaluation:
         yield from spend_one(draw_candidates(1, pairs, rng, repeat=regime.noise))
@@ -89,12 +93,14 @@ def watched_contrasts(posterior: EvenPosterior, problem: Problem, overall_weight
     """Return the border contrasts of the watched pairs of players."""
     estimates = posterior.interactions[posterior.watched]
     ranking = np.argsort(-rank_key(estimates, problem.rank_by), kind="stable")
-    return signed_border_contrasts(estimates, posterior.covariance, ranking, problem.k, problem.rank_by, overall_weight)
-
-
-def show(found: Interactions, standing: FittedStanding) -> None:
-    """Set the standing to estimated interactions."""
-    standing.set(found.estimates, covariance_of(found), std_errors=found.std_errors)
+    return signed_border_contrasts(
+        estimates,
+        posterior.covariance,
+        ranking,
+        problem.k,
+        rank_by=problem.rank_by,
+        overall_weight=overall_weight,
+    )
 
 
 def covariance_of(found: Interactions) -> Covariance:

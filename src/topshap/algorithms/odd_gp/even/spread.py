@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import comb
 
 from topshap.algorithms.odd_gp.even.weights import interaction_weights, weighted_interactions, weighted_squares
 from topshap.algorithms.odd_gp.gp import BLOCK
@@ -47,11 +48,31 @@ def sum_of_squares(x: Matrix, squares: Values, pairs: PlayerPairs, watched: Play
     return Spread(pairs.of_matrix(weighted_squares(x, squares)), covariance)
 
 
-def total_interactions(x: Matrix, residuals: Values, pairs: PlayerPairs, watched: Players) -> tuple[Values, Spread]:
-    """Return the estimated interactions of a game that has these values on sampled pairs, and their spread."""
-    shares = shares_of_sizes(x)
+def total_interactions(
+    x: Matrix, residuals: Values, shares: Values, pairs: PlayerPairs, watched: Players
+) -> tuple[Values, Spread]:
+    """Return the estimated interactions of a game that has these values on sampled pairs, and their spread.
+
+    `shares` are the sampled shares of all complement pairs of each one's size.
+    """
     estimates = pairs.of_matrix(weighted_interactions(x, residuals / shares))
     return estimates, sum_of_squares(x, (residuals / shares) ** 2 * (1.0 - shares), pairs, watched)
+
+
+def shares_of_others(x: Matrix, known: Matrix) -> Values:
+    """Return, for each of some complement pairs, the share of its size that they are, apart from the `known` ones.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, -1.0, -1.0, -1.0], [-1.0, 1.0, -1.0, -1.0]])
+    >>> shares_of_others(x, np.array([[-1.0, -1.0, 1.0, -1.0]])).round(3)
+    array([0.667, 0.667])
+    """
+    n = x.shape[1]
+    sizes, of_known = (np.minimum((each > 0).sum(axis=1), (each < 0).sum(axis=1)) for each in (x, known))
+    existing = np.where(2 * np.arange(n + 1) == n, 0.5, 1.0) * comb(n, np.arange(n + 1))
+    left = np.maximum(existing - np.bincount(of_known, minlength=n + 1), 1.0)
+    return np.minimum(np.bincount(sizes, minlength=n + 1)[sizes] / left[sizes], 1.0)
 
 
 def spread_of_jumps(x: Matrix, left_out: LeaveOneOut, pairs: PlayerPairs, watched: Players) -> Spread | None:

@@ -8,11 +8,18 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.even.fitting import fit_even
 from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
-from topshap.algorithms.odd_gp.even.spread import Spread, spread_of_jumps, sum_of_squares, total_interactions
+from topshap.algorithms.odd_gp.even.spread import (
+    Spread,
+    shares_of_others,
+    spread_of_jumps,
+    sum_of_squares,
+    total_interactions,
+)
 from topshap.algorithms.odd_gp.even.weights import residual_prior, residual_prior_by_overlap
 from topshap.algorithms.odd_gp.fitting import fit, observe, relevances
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import OddPosterior, is_perfect
+from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.regime import MAX_PAIRS
 
 if TYPE_CHECKING:
@@ -167,6 +174,17 @@ class EvenSurrogate:
         spread = spread if unseen is None else spread.plus(unseen)
         return self._corrected(self.scale * posterior.interactions, spread.times(self.scale**2))
 
+    @property
+    def rare_contributions(self) -> bool:
+        """Whether contributions may be rare and large, so that intervals may be too narrow."""
+        posterior = self.posterior
+        m, n = posterior.x.shape
+        if self._noise or m >= 2.0 ** (n - 1):
+            return False
+        jumps = spread_of_jumps(posterior.x, posterior.left_out, posterior.pairs, posterior.watched)
+        covariance = np.zeros((1, 1)) if jumps is None else jumps.covariance
+        return may_be_missed(posterior.left_out.residuals, covariance, posterior.interactions)
+
     def _spread_of_jumps(self) -> Spread | None:
         """Return the spread that outliers suggest, or that a perfect fit may hide."""
         posterior = self.posterior
@@ -193,12 +211,16 @@ class EvenSurrogate:
     def _corrected(self, estimates: Values, spread: Spread) -> Interactions:
         """Add the interactions of the residuals of the complement pairs beyond `max_pairs`.
 
-        This keeps the estimate consistent for any number of complement pairs.
+        Their share in the estimate is that with the smallest variance: it grows with their number, and the estimate is
+        exact once all complement pairs are known.
         """
         (x, e), posterior = self._further, self.posterior
         if len(x) > 0:
-            correction, own = total_interactions(x, e - self.predict(x), posterior.pairs, posterior.watched)
-            share = len(x) / (len(x) + len(posterior.x))
+            shares = shares_of_others(x, posterior.x)
+            residuals = e - self.predict(x)
+            correction, own = total_interactions(x, residuals, shares, posterior.pairs, posterior.watched)
+            model, sampling = float(spread.variances.mean()), float(own.variances.mean())
+            share = model / max(model + sampling, 1e-300)
             estimates = estimates + share * correction
             spread = spread.times((1.0 - share) ** 2).plus(own.times(share**2))
         std_errors = np.sqrt(np.maximum(spread.variances, 0.0))

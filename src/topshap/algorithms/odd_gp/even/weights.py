@@ -2,12 +2,13 @@
 
 The Shapley interaction index of i and j is the mean second difference of the game,
 
-    SII_ij = sum over S without i, j of p(|S|) (v(S + i + j) - v(S + i) - v(S + j) + v(S)),   p(s) = 1 / ((n-1) C(n-2, s)),
+    SII_ij = sum over S without i, j of p(|S|) (v(S + i + j) - v(S + i) - v(S + j) + v(S)),
+    p(s) = 1 / ((n - 1) C(n - 2, s)),
 
-a sum over all complement pairs x | -x of B_x,ij e(x), where e(x) = (v(x) + v(-x)) / 2 is the even part of the game. With
-s members of x, B is 2 p(s-2) if both players are in x, 2 p(s) if both are out, and -2 p(s-1) if x separates them; p is 0
-outside 0 .. n-2. In signs this is a quadratic form, B = u0 + u1 (x_i + x_j) + u2 x_i x_j, so that sums over complement
-pairs are matrix products.
+a sum over all complement pairs x | -x of B_x,ij e(x), where e(x) = (v(x) + v(-x)) / 2 is the even part of the game.
+With s members of x, B is 2 p(s-2) if both players are in x, 2 p(s) if both are out, and -2 p(s-1) if x separates them;
+p is 0 outside 0 .. n-2. In signs this is a quadratic form, B = u0 + u1 (x_i + x_j) + u2 x_i x_j, so that sums over
+complement pairs are matrix products.
 """
 
 from __future__ import annotations
