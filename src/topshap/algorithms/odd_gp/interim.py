@@ -72,6 +72,9 @@ class Model(Protocol):
     def rare_contributions(self) -> bool:
         """Whether contributions may be rare and large, so that intervals may be too narrow."""
 
+    def complete(self, standing: FittedStanding) -> None:
+        """Add what else is known to the standing of a race that may stop."""
+
     def aims(self, contrasts: Contrasts, border: BorderDifferences) -> Aims:
         """Return the priorities of the next block."""
 
@@ -147,6 +150,8 @@ class InterimAnalyses:
         bounds = self.border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta, most=most)
         standing.bound = float(bounds.min()) if self._posterior_agrees(epsilon, delta) else -np.inf
         self.growth = growth(self.border.gaps, bounds, epsilon)
+        if standing.bound >= -epsilon:
+            self._model.complete(standing)
         if problem.guarantee == "credible":
             self._model.show_posterior(standing)
             self._compare()

@@ -58,6 +58,9 @@ class PlayerModel:
         """Whether contributions may be rare and large, so that intervals may be too narrow."""
         return self._surrogate.rare_contributions
 
+    def complete(self, standing: FittedStanding) -> None:
+        """Add nothing to the standing of a race that may stop: it has all estimates."""
+
     def aims(self, contrasts: Contrasts, border: BorderDifferences) -> PlayerAims:
         """Return the priorities of the next block."""
         return PlayerAims.of(contrasts, border, self._epsilon, self._n)

@@ -184,6 +184,7 @@ def test_games_beyond_16_players_are_stratified_by_a_few_of_them():
     top: Any = topshap.identify(game, k=2, order=2, epsilon=0.3, random_state=0)
     assert top.stopped == "confident"
     assert top.pairs.tolist() == [[0, 1], [2, 3]]
+    np.testing.assert_allclose(top.shapley_values, game.shapley_values(), atol=0.3)
 
 
 def test_pairs_of_many_players_are_refused_by_name():

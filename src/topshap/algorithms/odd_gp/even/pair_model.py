@@ -28,7 +28,6 @@ from topshap.algorithms.odd_gp.even.posterior import MAX_WATCHED
 from topshap.algorithms.odd_gp.even.surrogate import EvenSurrogate
 from topshap.algorithms.odd_gp.even.weights import interaction_weights
 from topshap.algorithms.odd_gp.interim import MAX_LEARNED
-from topshap.algorithms.odd_gp.rare_jumps import has_heavy_tails
 from topshap.core.pairs import players_of_pairs
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class PairModel:
         """Fit the hyper-parameters, if there are iterations, and condition the surrogate on the pairs."""
         if iterations > 0:
             self._surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
-        self._surrogate.condition(pairs.x, pairs.even)
+        self._surrogate.condition(pairs.x, pairs.odd, pairs.even)
 
     def correct(self, pairs: ComplementPairs, probabilities: Values) -> CorrectedEstimate:
         """Return the surrogate's estimate, corrected by its errors, as in `control_variate.correct`.
@@ -113,9 +112,11 @@ class PairModel:
     @property
     def rare_contributions(self) -> bool:
         """Whether contributions may be rare and large, so that intervals may be too narrow."""
-        posterior = self._surrogate.posterior
-        m, n = posterior.x.shape
-        return m < 2 ** (n - 1) and has_heavy_tails(posterior.left_out.residuals)
+        return self._surrogate.rare_contributions
+
+    def complete(self, standing: FittedStanding) -> None:
+        """Add the Shapley values of the players to the standing of a race that may stop."""
+        standing.shapley_values = self._surrogate.shapley_values()
 
     def aims(self, contrasts: Contrasts, border: BorderDifferences) -> PairAims:
         """Return the priorities of the next block."""

@@ -123,13 +123,13 @@ class EvenSurrogate:
         )
         self.posterior = EvenPosterior(kernel, x, scaled, rank_by=self._rank_by, noise=self._noise)
 
-    def condition(self, x: Matrix, e: Values) -> None:
+    def condition(self, x: Matrix, g: Values, e: Values) -> None:
         """Condition the process on complement pairs with the present hyper-parameters, the grand coalition's first.
 
         The unit is that of the last fit, and e is centred by its value in the grand coalition, which is always known:
         neither depends on which complement pairs were drawn.
         """
-        self._mean, learned = float(e[0]), slice(self._max_pairs)
+        self._g, self._mean, learned = g, float(e[0]), slice(self._max_pairs)
         self._further = x[self._max_pairs :], e[self._max_pairs :]
         scaled = (e[learned] - self._mean) / self.scale
         kernel = self.posterior.kernel
