@@ -11,7 +11,7 @@ from topshap.core.powers_of_two import safely_scaled
 from topshap.core.results import TopKs
 from topshap.core.validation import refuse
 from topshap.show.labels import NAME_LENGTH, labels_of, name_of, on_one_line, value_text, with_value
-from topshap.show.nouns import quantity
+from topshap.show.nouns import candidate, quantity
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ties import differ, tied_with
@@ -152,6 +152,8 @@ class Leaderboard:
     """Whether anything distinguishes the players; if not, their order is arbitrary."""
     quantity: str = "Shapley value"
     """The noun for the estimates."""
+    candidate: str = "player"
+    """The noun for what is ranked."""
 
     @classmethod
     def of(
@@ -187,8 +189,9 @@ class Leaderboard:
             for rank, player, label, left_out in zip(ranks.tolist(), players, labels, hidden, strict=True)
         )
         largest = float(np.abs(top.estimates).max())
-        exact, noun = top.stopped == "exact", quantity(top)
-        return cls(rows, top.k, top.n_candidates, exact=exact, scale=largest, learned=learned, quantity=noun)
+        nouns = {"quantity": quantity(top), "candidate": candidate(top)}
+        exact = top.stopped == "exact"
+        return cls(rows, top.k, top.n_candidates, exact=exact, scale=largest, learned=learned, **nouns)
 
     @property
     def border(self) -> int | None:

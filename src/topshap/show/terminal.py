@@ -103,7 +103,7 @@ def _below_headline(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
 
 def _table(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
     table = _rich("table").Table(box=None, pad_edge=False)
-    for heading, justify in (("", "right"), ("player", "left"), ("95% interval", "left"), ("estimate", "right")):
+    for heading, justify in (("", "right"), (board.candidate, "left"), ("95% interval", "left"), ("estimate", "right")):
         table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
     ink = "-o|" if ascii_only else "─●│"
     for row in board.rows:
