@@ -57,6 +57,7 @@ def test_the_best_rival_is_chosen_for_every_game_and_k():
     errors = ([0.0, 0.09], [0.19, 0.09], [0.09, 0.19])
     results = {s: Outcome(np.array(e), np.ones(2), 0.0, 1.0, 0.0, 1.0) for s, e in zip(settings, errors, strict=True)}
     assert ratio(results, settings[:1], "proxyshap") == pytest.approx(np.sqrt(0.05 * 1.0))
+    assert ratio(results, settings[:1], "proxyshap", perfect=True) == pytest.approx(np.sqrt(0.05 * 0.1))
     assert ratio(results, settings[:1], BEST) == pytest.approx(np.sqrt(0.1 * 1.0))
 
 

@@ -179,44 +179,41 @@ def one_run(setting: Setting, k: int, seed: int) -> Run:
 
 
 def report(results: Mapping[Setting, Outcome], ks: Sequence[int], rivals: Sequence[str]) -> str:
-    """Return the tables of errors, of precisions and coverage, and of ratios."""
+    """Return the tables of errors, of ratios and of rivals."""
     labels, budgets = sorted({s.label for s in results}), sorted({s.budget for s in results})
-    cells = [
-        *product([*labels, "not tuned", "all"], budgets),
-        *((label, None) for label in [*labels, "not tuned", "all"]),
-    ]
     names = [*rivals, *([BEST] if len(rivals) > 1 else [])]
-    ours, ratios, details = [], [], []
-    for label, budget in cells:
+    ours, ratios = [], []
+    for budget, label in product([*budgets, None], [*labels, "not tuned", "all"]):
         chosen = [s for s in results if _belongs(s, label) and budget in (s.budget, None) and s.algorithm == OURS]
-        if not chosen:
-            continue
-        where, found = [label, str(budget or "all")], [results[s] for s in chosen]
-        found_precisions = np.mean([o.precisions for o in found], axis=0)
-        ours.append(
-            [
-                *where,
-                len(chosen),
-                f"{1000 * np.mean([o.errors for o in found]):.1f}",
-                *(f"{value:.3f}" for value in found_precisions),
-                f"{np.sqrt(_geometric_mean([o.square + 1e-6 for o in found])):.4f}",
-                f"{np.mean([o.coverage for o in found]):.3f}",
-                f"{np.mean([o.seconds for o in found]):.3f}",
-            ]
-        )
-        ratios.append([*where, *(f"{ratio(results, chosen, name):.3f}" for name in names)])
-    for name in rivals:
-        of_rival = [o for s, o in results.items() if s.algorithm == name]
-        at = [f"{value:.3f}" for value in np.mean([o.precisions for o in of_rival], axis=0)]
-        spent, seconds = (np.mean([getattr(o, field) for o in of_rival]) for field in ("spent", "seconds"))
-        details.append([name, *at, f"{spent:.3f}", f"{seconds:.3f}"])
+        if chosen:
+            where = [label, str(budget or "all")]
+            ours.append([*where, len(chosen), *_own_figures([results[s] for s in chosen])])
+            ratios.append([*where, *(f"{ratio(results, chosen, name):.3f}" for name in names)])
     precisions = [f"p@{k}" for k in ks]
     header = ["family", "budget", "games", "error", *precisions, "rmse", "coverage", "s/run"]
     parts = ["odd-gp: errors in thousandths of the range", as_text(header, ours, left=2)]
     if rivals:
+        every = [s for s in results if s.algorithm == OURS]
+        limits = ", ".join(f"{ratio(results, every, name, perfect=True):.3f} ({name})" for name in names)
+        details = [[name, *_figures([o for s, o in results.items() if s.algorithm == name])] for name in rivals]
         parts += [f"ratios of errors, {ADDED} added", as_text(["family", "budget", *names], ratios, left=2)]
+        parts += [f"An algorithm without any error would have the ratios {limits}."]
         parts += ["rivals, all games and budgets", as_text(["rival", *precisions, "spent", "s/run"], details)]
     return "\n\n".join(parts)
+
+
+def _own_figures(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the error, precisions, root mean square error, coverage and seconds of odd-gp as text."""
+    *precisions, _, seconds = _figures(outcomes)
+    error, coverage = (np.mean([getattr(o, field) for o in outcomes]) for field in ("errors", "coverage"))
+    root = np.sqrt(_geometric_mean([o.square + 1e-6 for o in outcomes]))
+    return [f"{1000 * error:.1f}", *precisions, f"{root:.4f}", f"{coverage:.3f}", seconds]
+
+
+def _figures(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the precisions, the share of the budget and the seconds of an algorithm as text."""
+    spent, seconds = (np.mean([getattr(o, field) for o in outcomes]) for field in ("spent", "seconds"))
+    return [f"{value:.3f}" for value in (*np.mean([o.precisions for o in outcomes], axis=0), spent, seconds)]
 
 
 def _belongs(setting: Setting, label: str) -> bool:
@@ -227,13 +224,19 @@ def _geometric_mean(values: Iterable[float]) -> float:
     return float(np.exp(np.mean(np.log(list(values)))))
 
 
-def ratio(results: Mapping[Setting, Outcome], settings: Iterable[Setting], rival: str) -> float:
-    """Return the geometric mean over games and k of odd-gp's error divided by that of a rival, with `ADDED` to both."""
-    ratios = []
+def ratio(
+    results: Mapping[Setting, Outcome], settings: Iterable[Setting], rival: str, *, perfect: bool = False
+) -> float:
+    """Return the geometric mean over games and k of odd-gp's error divided by that of a rival, with `ADDED` to both.
+
+    If `perfect`, odd-gp's error is replaced by 0.
+    """
+    ratios: list[float] = []
     for setting in settings:
         others = [o for s, o in results.items() if s[:3] == setting[:3] and s.algorithm in (rival, *_all(rival))]
         theirs = np.min([o.errors for o in others], axis=0)
-        ratios += ((results[setting].errors + ADDED) / (theirs + ADDED)).tolist()
+        ours = 0.0 * theirs if perfect else results[setting].errors
+        ratios += ((ours + ADDED) / (theirs + ADDED)).tolist()
     return _geometric_mean(ratios)
 
 

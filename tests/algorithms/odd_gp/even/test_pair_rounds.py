@@ -44,6 +44,15 @@ def test_any_budget_is_spent_completely(smooth_game, budget):
     assert np.isfinite(top.estimates).all()
 
 
+@pytest.mark.parametrize("budget", [2, 3])
+def test_without_a_complement_pair_nothing_is_known(smooth_game, budget, capfd):
+    top = race(smooth_game(n=8), budget=budget)
+    assert top.evaluations == budget
+    assert (top.estimates == 0).all()
+    assert np.isnan(top.std_errors).all()
+    assert not capfd.readouterr().err
+
+
 def test_the_estimate_is_almost_exact_if_only_two_coalitions_are_missing(smooth_game):
     game = smooth_game(n=7)
     top = race(game, budget=126, algorithm="odd-gp")

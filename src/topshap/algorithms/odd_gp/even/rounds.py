@@ -55,6 +55,9 @@ def pair_rounds(problem: Problem, standing: FittedStanding, *, active_rounds: in
         rare = surrogate.rare_contributions
         standing.set(found.estimates, covariance_of(found), std_errors=found.std_errors, rare_contributions=rare)
 
+    if regime.pairs == 0:
+        yield from spend_one(draw_candidates(regime.spare_evaluation, pairs, rng, repeat=regime.noise))
+        return
     design = first_pair_design(n, regime.first_design, rng)
     yield ending_early(pairs.round(design), partial(estimate, REFIT))
     iterations = FIRST_FIT
