@@ -10,17 +10,21 @@ import shutil
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from topshap.algorithms import Problem
+from topshap.core.algorithm import Algorithm, Round
 from topshap.core.coalitions import from_ids, keys
 from topshap.core.ledger import Ledger
+from topshap.core.pairs import PairEstimates, all_pairs, n_candidates
 from topshap.core.rounds import RoundReader
 from topshap.entrypoints import identify
 from topshap.games import TableGame
+from topshap.statistics.partial_covariance import PartialCovariance
 from topshap.statistics.ranking import rank_key
 
 settings.register_profile("topshap", max_examples=40, deadline=None, derandomize=True)
@@ -187,3 +191,48 @@ def results_as_arrays():
         return ResultsAsArrays(top, arrays | {"grand": empty + estimates.sum(axis=1)}, confidence, values)
 
     return make
+
+
+class PairsAlgorithm(Algorithm):
+    """Estimates all pairs after every coalition, from its value: a stand-in for an algorithm of order 2."""
+
+    name = "pairs"
+    orders = (1, 2)
+
+    def __init__(self, left_out=None):
+        self.left_out, self.computed = left_out, 0
+
+    def standing(self, problem):
+        return problem.fitted_standing()
+
+    def interactions(self, pairs):
+        self.computed += 1
+        return PairEstimates(pairs, np.ones(len(pairs)))
+
+    def rounds(self, problem, standing):
+        def estimate(values):
+            if len(values) == 0:
+                return
+            total = float(np.sum(values))
+            pairs = total * np.arange(1.0, n_candidates(problem.n, 2) + 1)
+            if problem.order == 1:
+                standing.set(np.arange(1.0, problem.n + 1), np.eye(problem.n))
+                standing.interactions = partial(self.interactions, pairs)
+                return
+            errors = np.full(len(pairs), abs(total))
+            if self.left_out is not None:
+                standing.left_out = np.array(self.left_out)
+                without = np.isin(all_pairs(problem.n), self.left_out).any(axis=1)
+                errors[without], pairs[without] = np.nan, 0.0
+            watched = np.flatnonzero(~np.isnan(errors))[:2]
+            some = PartialCovariance(watched, total**2 * np.array([[1.0, 0.9], [0.9, 1.0]]))
+            standing.set(pairs, some, std_errors=errors)
+
+        for player in range(problem.n):
+            yield Round(np.arange(problem.n)[None] == player, estimate)
+
+
+@pytest.fixture(scope="session")
+def pairs_algorithm():
+    """Return an algorithm that ranks pairs, and whose results for players have interactions."""
+    return PairsAlgorithm

@@ -31,8 +31,8 @@ def by_magnitude(game, **options):
 
 
 def test_some_algorithms_rank_by_magnitude_and_some_do_not():
-    assert {"odd-gp", "cmcs", "kernelshap"} <= set(ABLE)
-    assert {"odd-gp@k", "swap@k", "greedy-cmcs", "cmcs@k"} <= set(NOT_ABLE)
+    assert {"odd-gp", "odd-gp@k", "cmcs", "kernelshap"} <= set(ABLE)
+    assert {"swap@k", "greedy-cmcs", "cmcs@k"} <= set(NOT_ABLE)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", *ABLE])
@@ -104,13 +104,54 @@ def test_auto_runs_cmcs_with_a_criterion_and_no_budget():
 
 
 def test_unsupported_options_of_ranking_by_magnitude_are_refused():
-    with pytest.raises(ParameterError, match="'rank_by' parameter of identify must be 'value' or 'lowest' in a race"):
-        by_magnitude(AdditiveGame(WEIGHTS), epsilon=0.1)
     with pytest.raises(ParameterError, match="rank_by"):
         by_magnitude(AdditiveGame(WEIGHTS), rank_by="size")
     for algorithm in NOT_ABLE:
         with pytest.raises(ParameterError, match=r"one that ranks by magnitude: 'auto', .*'odd-gp'"):
             by_magnitude(AdditiveGame(WEIGHTS), algorithm=algorithm)
+
+
+@pytest.mark.parametrize("guarantee", ["asymptotic", "credible", "exact"])
+def test_a_race_by_magnitude_can_stop_by_itself(guarantee):
+    game = mixed_game(2, n=10)
+    exact = np.abs(game.shapley_values())
+    top = by_magnitude(game, budget=None, epsilon=0.05, guarantee=guarantee)
+    assert top.stopped in ("confident", "exact")
+    assert inclusion_exclusion_error(exact, top.players) <= 0.05
+    assert top.algorithm == ("enumeration" if guarantee == "exact" else "odd-gp@k")
+    if guarantee == "asymptotic":
+        assert "no player left out is ahead of a player in the set by more than 0.05 in magnitude" in top.promise
+
+
+def test_the_border_of_magnitudes_may_lie_between_values_of_different_signs():
+    """phi = 1 and -0.9 compete: their sum, not their difference, has to be shown to be positive."""
+    game = topshap.games.UnanimityGame([[0], [1], [2, 3], [4, 5]], [1.0, -0.9, 0.2, -0.2], n_players=12)
+    for played in (game, lambda rows: -game(rows)):
+        top = by_magnitude(played, n_players=12, k=1, budget=None, epsilon=0.01)
+        assert (top.stopped, top.players.tolist()) == ("confident", [0])
+        assert top.evaluations < 1000
+
+
+def test_large_games_stop_by_magnitude_without_enumerating_them():
+    weights = np.concatenate([[5.0, -4.0, 3.0], np.linspace(-1.0, 1.0, 37)])
+    sets = [[i] for i in range(40)] + [[i, i + 1, i + 2] for i in range(30)]
+    game = topshap.games.UnanimityGame(sets, np.concatenate([weights, np.tile([0.3, -0.3], 15)]), n_players=40)
+    top = by_magnitude(game, budget=None, epsilon=0.2)
+    assert (top.stopped, top.players.tolist()) == ("confident", [0, 1, 2])
+    assert inclusion_exclusion_error(np.abs(game.shapley_values()), top.players) <= 0.2
+
+
+def test_guarantees_that_do_not_exist_by_magnitude_are_refused_by_name():
+    game = AdditiveGame(WEIGHTS)
+    with pytest.raises(ParameterError, match=r"one that ranks by magnitude: 'auto', .*'odd-gp@k'"):
+        by_magnitude(game, budget=None, epsilon=0.1, algorithm="swap@k")
+    for options in ({"guarantee": "published"}, {"guarantee": "published", "algorithm": "cmcs"}):
+        with pytest.raises(ParameterError, match="'asymptotic', 'credible' or 'exact' by magnitude"):
+            by_magnitude(game, budget=None, epsilon=0.1, **options)
+    with pytest.raises(ParameterError, match="'cmcs' takes guarantee='credible'"):
+        by_magnitude(game, budget=None, epsilon=0.1, algorithm="cmcs")
+    with pytest.raises(ParameterError, match="more than 1000 players"):
+        by_magnitude(AdditiveGame(np.arange(1500.0)), budget=None, epsilon=0.1)
 
 
 def test_text_files_and_plots_say_by_magnitude(tmp_path):

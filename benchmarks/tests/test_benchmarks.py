@@ -64,6 +64,23 @@ def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
     assert (tmp_path / "guarantee.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("goal", "title"),
+    [
+        ({"rank_by": "magnitude", "ordered": True}, "k=4 by magnitude, in order;"),
+        ({"rank_by": "magnitude", "order": 2}, "k=4 pairs by magnitude;"),
+    ],
+)
+def test_the_guarantee_of_other_goals_is_measured_and_resumed(tmp_path, goal, title):
+    terms = {"kinds": ["additive"], "games": 1, "deltas": [0.1], "runs": 2}
+    found = guarantee.guarantee([], tmp_path, **terms, **goal)
+    assert title in found.text
+    assert {(row.algorithm, row.guarantee) for row in found.rows} == set(guarantee.OF_OTHER_GOALS)
+    assert all(row.setting.key.endswith(("magnitude|ordered", "magnitude|pairs")) for row in found.rows)
+    assert not any(guarantee.failed(row) for row in found.rows)
+    assert guarantee.guarantee([], tmp_path, **terms, **goal).rows == found.rows
+
+
 def test_a_failure_rate_above_delta_is_reported(games):
     rows = bench.run(
         bench.fixed_confidence_settings(

@@ -77,4 +77,4 @@ def test_synthetic_games_are_the_same_in_every_process(source):
     opened = source.open()
     sources.forget_opened_games()
     assert source.open().fingerprint == opened.fingerprint
-    assert source.open().range_of_shapley_values > 0.0
+    assert source.open().in_unit("range") > 0.0

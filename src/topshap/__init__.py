@@ -24,6 +24,7 @@ from topshap.core.errors import (
 from topshap.core.explanations import Explanations
 from topshap.core.importance import Importance
 from topshap.core.options import RaceOptions
+from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
@@ -54,6 +55,8 @@ bind(
     to_frame="topshap.interop.pandas:to_frame",
     to_shap="topshap.interop.shap:to_shap",
     to_shapiq="topshap.interop.shapiq:to_interaction_values",
+    pairs_to_shap="topshap.interop.shap:pairs_to_shap",
+    pairs_to_shapiq="topshap.interop.shapiq:pairs_to_interaction_values",
     save="topshap.interop.json:save",
     text_outputs="topshap.show.outputs_text:text_outputs",
     outputs_headline="topshap.show.outputs_text:outputs_headline",
@@ -100,6 +103,7 @@ __all__ = [
     "TopK",
     "TopKSelector",
     "TopKs",
+    "TopPairs",
     "TopshapError",
     "UncertainResultWarning",
     "__version__",

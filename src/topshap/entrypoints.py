@@ -74,9 +74,10 @@ def identify(
     n_players
         The number of players; by default the game's attribute ``n_players``.
     k
-        The number of players to find. ``"clear"`` lets the run choose it: with `epsilon`, it stops at the first gap in
-        the ranking that is clear, so that every player in the set is ahead of every other by at least `epsilon`, with
-        probability at least 1 - `delta`. If the budget ends earlier, k is the size closest to a clear gap.
+        The number of players to find, or of pairs with ``order=2``. ``"clear"`` lets the run choose it: with `epsilon`,
+        it stops at the first gap in the ranking that is clear, so that every player in the set is ahead of every other
+        by at least `epsilon`, with probability at least 1 - `delta`. If the budget ends earlier, k is the size closest
+        to a clear gap.
     n_jobs
         The number of parallel workers, -1 for one per processor. None means the number of joblib's context, and no
         workers without a context. The result is the same for any number.
@@ -100,13 +101,13 @@ def identify(
         value differs. The repeats are not counted as evaluations and may exceed the budget.
     **options
         The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range,
-        stop, algorithm, rank_by, counting, player_names, random_state.
+        stop, algorithm, order, rank_by, counting, player_names, random_state.
 
     Returns
     -------
     TopK
         The players found, all estimates, their uncertainty and their cost. For a game with several outputs it is a
-        `TopKs`, a sequence with one `TopK` per output.
+        `TopKs`, a sequence with one `TopK` per output; with ``order=2`` a `TopPairs`.
 
     Examples
     --------

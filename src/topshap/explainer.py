@@ -14,6 +14,7 @@ from topshap.core.extras import import_extra
 from topshap.core.known_dummies import players_to_play, with_dummies
 from topshap.core.limits import default_budget
 from topshap.core.options import OPTION_DEFAULTS, CheckedOptions, keyword_options, lists_options, refuse_unknown
+from topshap.core.pairs import n_candidates
 from topshap.core.player_values import check_player_values
 from topshap.core.validation import check_bool, check_int, check_names, front_door, refuse
 from topshap.entrypoints import RunOptions, identify
@@ -177,7 +178,8 @@ class Explainer:
         x
             The row: an array, a Series, a dict, or a frame of one row.
         k
-            The number of features, or groups of features, to find, or ``"clear"``; see `topshap.identify`.
+            The number of features, or groups of features, to find; of pairs of them with ``order=2``; or ``"clear"``,
+            see `topshap.identify`.
         **options
             Options of `topshap.identify`, such as budget, epsilon or random_state, in place of the explainer's. With
             ``rank_by="magnitude"`` the features with the largest effect are found, whether they raise the prediction
@@ -187,23 +189,23 @@ class Explainer:
         -------
         TopK
             The features found, all estimates, their uncertainty and their cost. With ``output="all"``, a `TopKs` with
-            one result per output.
+            one result per output; with ``order=2``, a `TopPairs`.
         """
         refuse_unknown(options, Explainer.explain)
-        if not isinstance(k, str):
-            self._check_k(k)
         chosen: Any = {**self._run_options, **options}
+        order = 1 if isinstance(k, str) else self._check_k(k, chosen)
         store = chosen.pop("store", None)
         game = self._game(x, function_name(store))
         names, values = game.player_names, check_player_values(game.player_values, game.n_players)
         if isinstance(k, str) or game.output_names is not None:  # a clear gap may be next to a dummy
             return identify(game, k=k, store=store_of_game(store, game), **chosen)
-        players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None)
+        players = players_to_play(game.dummies, k, guaranteed=chosen.get("epsilon") is not None, order=order)
         if len(players) == game.n_players:
             return identify(game, k=k, store=store_of_game(store, game), **chosen)
         names = check_names(chosen.pop("player_names", None), game.n_players) or names
         smaller = ActivePlayers(game, players)
-        top = identify(smaller, k=min(k, len(players)), store=store_of_game(store, smaller), **chosen)
+        least = min(k, n_candidates(len(players), order))
+        top = identify(smaller, k=least, store=store_of_game(store, smaller), **chosen)
         return with_dummies(top, players, game.n_players, k, names=names, values=values)
 
     @front_door
@@ -240,10 +242,10 @@ class Explainer:
             One `TopK` per row, in order; with ``output="all"``, one per row and output.
         """
         refuse_unknown(options, Explainer.explain_many)
-        self._check_k(k)
+        chosen: dict[str, Any] = {**self._run_options, **options}
+        self._check_k(k, chosen)
         table = as_table("X", X)
         n_rows, n_players = table.n_rows, len(self._players)
-        chosen: dict[str, Any] = {**self._run_options, **options}
         budget = chosen.get("budget") or default_budget(n_players)
         together = shares(share, chosen, n_values=n_rows, n_players=n_players, budget=budget)
         if together:
@@ -295,5 +297,8 @@ class Explainer:
         names = {position: self._output.at(position).output_name for position in np.unique(positions).tolist()}
         return [names[position] for position in positions.tolist()]
 
-    def _check_k(self, k: Any) -> None:
-        check_int("k", k, low=1, high=len(self._players))
+    def _check_k(self, k: Any, options: Mapping[str, Any]) -> int:
+        """Check the number of features or pairs to find, and return the order."""
+        order = check_int("order", options.get("order", 1), low=1, high=2)
+        check_int("k", k, low=1, high=max(1, n_candidates(len(self._players), order)))
+        return order

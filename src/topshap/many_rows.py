@@ -51,7 +51,7 @@ A fit of its own takes 25 to 40 ms, which is little for the rows of a larger par
 """
 MAX_VALUES = 2**22
 """The largest number of coalitions times rows of the parts that are evaluated together, which bounds memory."""
-NOT_REFINED = ("callback", "check_deterministic", "value_range")
+NOT_REFINED = ("callback", "check_deterministic", "value_range", "ordered")
 """Options of `topshap.identify` that rows in doubt cannot have, since they are not explained by a race."""
 
 
@@ -62,7 +62,7 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     least one pair of coalitions per player. With 10 rows, ``topshap-bench explain-tables`` prints less CPU time for
     the same accuracy than row by row in all set-ups with marginal imputation, unless all coalitions are evaluated;
     fewer rows were not measured. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since
-    rows end at different times, and so are other algorithms than ``"odd-gp"``.
+    rows end at different times, and so are other algorithms than ``"odd-gp"``, and pairs (``order=2``).
 
     With one background row, the mean error of 32 to 48 rows of a table of 200 is, relative to that of rows explained
     one by one with the same budget, 1.42, 1.17 and 0.32 on adult (XGBoost) with 100, 250 and 1000 evaluations, 0.99 and
@@ -88,6 +88,10 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
             if share is True:
                 refuse("share", share, must_be=f"'auto' or False with {name!r}, since rows end at different times")
             return False
+    if options.get("order", 1) != 1:
+        if share is True:
+            refuse("share", share, must_be="'auto' or False with order=2")
+        return False
     algorithm = options.get("algorithm", "auto")
     if (algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)) not in SHARING:
         if share is True:

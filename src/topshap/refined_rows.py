@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from topshap.core.results import TopKs
     from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.evaluation.session import Session
+    from topshap.statistics.ranking import RankBy
 
 
 class RefinedRun:
@@ -53,7 +54,7 @@ class RefinedRun:
         self._budget = int(options.get("budget") or default_budget(game.n_players))
         algorithm = options.get("algorithm")
         self._algorithm = algorithm if isinstance(algorithm, OddGP) else OddGP()
-        self._rank_by = options.get("rank_by", "value")
+        self._rank_by: RankBy = options.get("rank_by") or "value"
         self._seed = options.get("random_state")
         self._rng = check_rng(self._seed)
         self._spent = 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from topshap.core.errors import EvaluationError, UncertainResultWarning, warn_caller
 from topshap.core.extras import import_extra
 from topshap.core.options import OPTION_DEFAULTS, refuse_unknown, takes_options
-from topshap.core.validation import check_int, parameters_of
+from topshap.core.validation import check_int, parameters_of, refuse
 from topshap.entrypoints import identify
 from topshap.evaluation import Oracle
 from topshap.evaluation.store.per_game import function_name, store_of_game
@@ -69,9 +69,9 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         Whether to show a progress bar, or ``"live"`` for a leaderboard: see `topshap.identify`.
     **options
         The options of a race, see `topshap.RaceOptions`: budget, epsilon, delta, guarantee, value_range, stop,
-        algorithm, rank_by, counting, player_names, random_state. An evaluation is one set of features, which takes as
-        many fits as there are splits. ``random_state`` is an int, a RandomState or None, as in scikit-learn;
-        it also sets every ``random_state`` in the estimator that is None.
+        algorithm, rank_by, counting, player_names, random_state; ``order=2`` is refused. An evaluation is one set of
+        features, which takes as many fits as there are splits. ``random_state`` is an int, a RandomState or None, as
+        in scikit-learn; it also sets every ``random_state`` in the estimator that is None.
 
     Warns
     -----
@@ -169,6 +169,8 @@ class TopKSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             random_state=seed,
             fingerprint=function_name(self.store),
         )
+        if check_int("order", self.order, low=1, high=2) != 1:
+            refuse("order", self.order, must_be="1, since a selector selects features, not pairs of them")
         k = check_int("k", self.k, low=1, high=game.n_players)
         store = self._store_of(game)
         oracle = Oracle(game, n_jobs=self.n_jobs, store=store, retries=0)  # a fit that fails would fail again

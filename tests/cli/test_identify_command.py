@@ -184,3 +184,23 @@ def test_k_may_be_clear(code):
     found = json.loads(result.stdout)
     assert found["clear_gap"] is True
     assert f"The top {len(found['players'])} of my_code:game" in (code / "out.html").read_text(encoding="utf-8")
+
+
+def test_pairs_on_the_command_line(code):
+    done = topshap_command(
+        code, "identify", "my_code:game", "--players", 10, "-k", 1, "--order", 2, "--budget", 1024, "--report", "r.html"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Top 1 of 45 pairs of 10 players by magnitude" in done.stdout
+    assert "2 x 4" in done.stdout
+    assert 'class="network"' in (code / "r.html").read_text(encoding="utf-8")
+    as_json = topshap_command(
+        code, "identify", "my_code:game", "--players", 10, "-k", 1, "--order", 2, "--budget", 1024, "--json"
+    )
+    (code / "pairs.json").write_text(as_json.stdout, encoding="utf-8")
+    assert topshap.load(code / "pairs.json").pairs.tolist() == [[2, 4]]
+    shown = topshap_command(code, "show", "pairs.json", "--plot", "network.svg", "--kind", "network")
+    assert "2 x 4" in shown.stdout
+    assert "<svg" in (code / "network.svg").read_text(encoding="utf-8")
+    wrong = topshap_command(code, "identify", "my_code:game", "--players", 10, "-k", 1, "--order", 3)
+    assert wrong.returncode != 0

@@ -66,8 +66,14 @@ def test_an_invalid_value_names_the_option_and_the_entry_point(option, wrong):
 
 
 def test_defaults_are_valid():
-    assert {name: getattr(CheckedOptions(), name) for name in OPTION_DEFAULTS} == OPTION_DEFAULTS
+    checked = {name: getattr(CheckedOptions(), name) for name in OPTION_DEFAULTS}
+    assert checked == OPTION_DEFAULTS | {"rank_by": "value"}  # its default depends on the order
     assert typing.is_typeddict(RaceOptions)
+
+
+def test_the_default_of_rank_by_depends_on_the_order():
+    assert (CheckedOptions(order=1).rank_by, CheckedOptions(order=2).rank_by) == ("value", "magnitude")
+    assert CheckedOptions(order=2, rank_by="lowest").rank_by == "lowest"
 
 
 @pytest.mark.parametrize(

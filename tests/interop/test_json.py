@@ -83,7 +83,10 @@ WRONG = [
     ({"speed": 1, "\x1b[2J": 2}, r"the fields '\\x1b\[2J', 'speed' are unknown"),
     ({"version": 2}, "the field 'version' must be 1, not 2; a newer version of topshap wrote it"),
     ({"version": True}, "the field 'version' must be 1, not True"),
-    ({"format": "other"}, "the field 'format' must be one of 'topshap.TopK', 'topshap.TopKs', 'topshap.Explanations'"),
+    (
+        {"format": "other"},
+        "the field 'format' must be one of 'topshap.TopK', 'topshap.TopKs', 'topshap.TopPairs', 'topshap.Explanations'",
+    ),
     ({"players": [0, 0]}, "the field 'players' must be a list of distinct ints from 0 to below 8"),
     ({"players": [99]}, "'players'"),
     ({"players": [-1, 0]}, "'players'"),

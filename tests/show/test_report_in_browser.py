@@ -122,6 +122,31 @@ def test_values_and_the_sum_to_the_prediction_are_shown(chromium, tmp_path, widt
     assert window.run(overflowing) == []
 
 
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (390, True), (360, False)])
+def test_pairs_have_a_network_and_a_matrix(opened, width, dark):
+    top, window = opened(width=width, dark=dark, n=8, k=3, budget=2**8, order=2)
+    window.keep(f"pairs-{width}{'-dark' if dark else ''}")
+    assert window.messages() == []
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    assert len(window.all("#players tbody tr")) == top.n_candidates
+    assert window.texts("#h-table") == ["All pairs"]
+    assert len(window.all(".network circle")) == len(window.all(".network text")) == 8
+    assert len(window.all(".network line.ts-in")) == 3
+    assert len(window.all(".matrix td.ts-in")) == 6
+    assert HOSTILE in window.texts(".network text") or "…" in "".join(window.texts(".network text"))
+    outside = (
+        "return [...document.querySelectorAll('.network text')].filter(e => { const b = e.getBoundingClientRect();"
+    )
+    outside += " return b.left < -1 || b.right > innerWidth + 1; }).map(e => e.textContent)"
+    assert window.run(outside) == []
+    shades = window.run(
+        "return [...document.querySelectorAll('.matrix tbody td.ts-in')].map(e => getComputedStyle(e).backgroundColor)"
+    )
+    assert all(shade.startswith("rgb") and shade != "rgba(0, 0, 0, 0)" for shade in shades)
+    width_of = "return Number(getComputedStyle(document.querySelector('.network line.ts-in')).strokeWidth.slice(0, -2))"
+    assert window.run(width_of) > 0.0
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_dark_and_light(opened, dark):
     _, window = opened(dark=dark)

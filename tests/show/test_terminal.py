@@ -61,6 +61,19 @@ def test_the_last_frame_is_the_result():
     assert "left" in frames[0]
 
 
+def test_pairs_are_shown_as_pairs():
+    console = terminal()
+    race = topshap.Race(4, 1, order=2, player_names=["age", "sex", "bmi", "fat"], random_state=0)
+    with live_leaderboard(race, console=console) as shown:
+        while not race.done:
+            coalitions = race.ask()
+            race.tell(3.0 * (coalitions[:, 0] & coalitions[:, 2]))
+            shown.told()
+    frame = last_frame(console)
+    assert frame.startswith("Top 1 of 6 pairs by magnitude after 16 of 16 evaluations")
+    assert re.search(r"^ *1  age x bmi .* 3 *$", frame, flags=re.MULTILINE)
+
+
 def test_the_completion_never_goes_back():
     _, frames = run(terminal(), epsilon=0.5, guarantee="published")
     done = [int(found.group(1)) for frame in frames if (found := re.search(r"(\d+)%, .* left", frame))]

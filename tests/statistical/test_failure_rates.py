@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 import topshap
+from topshap.core.interactions import interactions_from_table
 from topshap.games import UnanimityGame
 from topshap.reference.metrics import inclusion_exclusion_error
-from topshap_bench.adversarial import KINDS, K, adversarial_game
+from topshap.statistics.ranking import rank_key
+from topshap_bench.adversarial import K, adversarial_game, kinds_for
+from topshap_bench.runs import error_of
 from topshap_bench.stability import lead_of_set, wrong_borders
 
 DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds_for())
 @pytest.mark.parametrize("algorithm", ["odd-gp@k", "swap@k"])
 def test_the_error_rate_is_not_significantly_above_delta(algorithm, kind):
     wrong = 0
@@ -55,6 +58,34 @@ def test_stable_ranks_and_sizes_are_not_wrong_significantly_more_often_than_delt
         wrong_sizes += any(wrong[k - 1] for k in stable.sizes)
     assert wrong_ranks <= MOST_WRONG
     assert wrong_sizes <= MOST_WRONG
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind"),
+    [
+        ({"rank_by": "magnitude"}, "near-tie-magnitude"),
+        ({"rank_by": "magnitude"}, "tie-magnitude"),
+        ({"rank_by": "magnitude"}, "rare-pivot"),
+        ({"ordered": True}, "near-tie-order"),
+        ({"ordered": True}, "tie-order"),
+        ({"ordered": True}, "rare-pivot"),
+        ({"rank_by": "magnitude", "ordered": True}, "near-tie-magnitude"),
+        ({"rank_by": "magnitude", "order": 2}, "near-tie-pairs"),
+        ({"rank_by": "magnitude", "order": 2}, "tie-pairs"),
+    ],
+)
+@pytest.mark.parametrize("relative", [0.002, 0.0])
+def test_the_error_rate_of_other_goals_is_not_significantly_above_delta(goal, kind, relative):
+    wrong = 0
+    for seed in range(RUNS):
+        game = adversarial_game(kind, seed, n_players=8)
+        exact = interactions_from_table(game.values) if "order" in goal else game.shapley_values()
+        epsilon = relative * float(np.ptp(exact))
+        options = {"epsilon": epsilon, "delta": DELTA, "algorithm": "odd-gp@k", "random_state": seed}
+        top = topshap.identify(game, k=K, **options, **goal)
+        keys = rank_key(exact, goal.get("rank_by", "value"))
+        wrong += error_of(keys, top.players, ordered=top.ordered) > epsilon + 1e-9
+    assert wrong <= MOST_WRONG
 
 
 @pytest.mark.parametrize("n", [30, 60])

@@ -20,6 +20,15 @@ bankruptcy         what is left of an estate after the claims of the others
 sparse-polynomial  sums of products of up to four signs
 3-sat              the fraction of the clauses that are satisfied
 additive           sums of weights
+
+These are for other goals than the set of the highest values, `OF_GOAL`:
+
+near-tie-magnitude  as near-tie, with the magnitudes of players k and k + 1, half of them with different signs
+tie-magnitude       the same, but the magnitudes are equal
+near-tie-order      as near-tie, with players k - 1 and k
+tie-order           the same, but the two players are equal
+near-tie-pairs      as near-tie, with the magnitudes of the interactions of pairs k and k + 1
+tie-pairs           the same, but the magnitudes are equal
 """
 
 from __future__ import annotations
@@ -30,6 +39,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from topshap.core.coalitions import from_ids
+from topshap.core.interactions import interactions_from_table
+from topshap.core.pairs import all_pairs
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_choice, check_int, front_door
 from topshap.games import TableGame
@@ -85,11 +96,39 @@ def _with_gap(fraction: float, x: Coalitions, rng: np.random.Generator) -> Value
     return table + x[:, order[K]] * (gap - fraction * np.ptp(phi))
 
 
-def _noisy_pairs(x: Coalitions, rng: np.random.Generator) -> Values:
+def _with_gap_of_magnitudes(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game in which player K + 1 by magnitude is below player K by this fraction of the range."""
+    table = _noisy_pairs(x, rng)
+    phi = shapley_from_table(table)
+    order = np.argsort(-np.abs(phi))
+    wanted = rng.choice([-1.0, 1.0]) * (abs(phi[order[K - 1]]) - fraction * np.ptp(phi))
+    return table + x[:, order[K]] * (wanted - phi[order[K]])
+
+
+def _with_gap_in_list(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose player K is below player K - 1 by this fraction of the range."""
+    table = _noisy_pairs(x, rng)
+    phi = shapley_from_table(table)
+    order = np.argsort(-phi)
+    gap = phi[order[K - 2]] - phi[order[K - 1]]
+    return table + x[:, order[K - 1]] * (gap - fraction * np.ptp(phi))
+
+
+def _with_gap_of_pairs(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose interaction K + 1 by magnitude is below interaction K by this fraction of the range."""
+    table = _noisy_pairs(x, rng, noise=0.05)
+    found = interactions_from_table(table)
+    order = np.argsort(-np.abs(found))
+    wanted = rng.choice([-1.0, 1.0]) * (abs(found[order[K - 1]]) - fraction * np.ptp(found))
+    i, j = all_pairs(x.shape[1])[order[K]]
+    return table + (x[:, i] & x[:, j]) * (wanted - found[order[K]])
+
+
+def _noisy_pairs(x: Coalitions, rng: np.random.Generator, noise: float = 0.3) -> Values:
     """Return weights, pairwise interactions and noise."""
     n = x.shape[1]
     interactions = np.triu(rng.normal(size=(n, n)), 1) * 0.5
-    return x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + 0.3 * rng.normal(size=len(x))
+    return x @ rng.normal(size=n) + ((x @ interactions) * x).sum(axis=1) + noise * rng.normal(size=len(x))
 
 
 def _heavy_tail(x: Coalitions, rng: np.random.Generator) -> Values:
@@ -98,6 +137,7 @@ def _heavy_tail(x: Coalitions, rng: np.random.Generator) -> Values:
 
 
 _of_ten_players = partial(Kind, n_players=(10, 10), epsilon=0.002, unit="range")
+_of_twelve_players = partial(Kind, n_players=(12, 12), epsilon=0.002, unit="range")
 
 KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of its games: append new ones
     "near-tie": _of_ten_players(partial(_with_gap, 0.01)),
@@ -120,5 +160,32 @@ KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of i
     "sparse-polynomial": Kind(classic.sparse_polynomial),
     "3-sat": Kind(classic.three_sat),
     "additive": Kind(classic.additive),
+    "near-tie-magnitude": _of_ten_players(partial(_with_gap_of_magnitudes, 0.01)),
+    "tie-magnitude": _of_ten_players(partial(_with_gap_of_magnitudes, 0.0)),
+    "near-tie-order": _of_ten_players(partial(_with_gap_in_list, 0.01)),
+    "tie-order": _of_ten_players(partial(_with_gap_in_list, 0.0)),
+    "near-tie-pairs": _of_twelve_players(partial(_with_gap_of_pairs, 0.01)),
+    "tie-pairs": _of_twelve_players(partial(_with_gap_of_pairs, 0.0)),
 }
 """The kinds of games."""
+OF_GOAL: Mapping[str, str] = {
+    "near-tie-magnitude": "magnitude",
+    "tie-magnitude": "magnitude",
+    "near-tie-order": "ordered",
+    "tie-order": "ordered",
+    "near-tie-pairs": "pairs",
+    "tie-pairs": "pairs",
+}
+"""The kinds that are for one goal only: ranking by magnitude, ordered lists, or pairs."""
+
+
+def kinds_for(rank_by: str = "value", *, ordered: bool = False, order: int = 1) -> tuple[str, ...]:
+    """Return the kinds of games for a goal.
+
+    Examples
+    --------
+    >>> kinds_for("magnitude")[-2:], len(kinds_for())
+    (('near-tie-magnitude', 'tie-magnitude'), 20)
+    """
+    goals = ("pairs",) if order == 2 else (rank_by, "ordered" if ordered else "")
+    return tuple(kind for kind in KINDS if OF_GOAL.get(kind, goals[0]) in goals)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 from tqdm import tqdm
 
+from topshap.core.pairs import n_candidates
 from topshap.core.validation import check_int, front_door
 from topshap_bench.contestants import check_name, version_of
 from topshap_bench.parallel import in_order
@@ -72,6 +73,9 @@ def fixed_confidence_settings(
     deltas: Sequence[float],
     runs: int,
     counting: str = "distinct",
+    rank_by: str = "value",
+    ordered: bool = False,
+    order: int = 1,
 ) -> list[tuple[Source, Setting]]:
     """Return all settings of races that stop when confident; a rule is a pair of an algorithm and a guarantee.
 
@@ -90,9 +94,10 @@ def fixed_confidence_settings(
     for source in sources:
         opened = source.open()
         for (algorithm, guarantee), k, delta, run in product(rules, ks, deltas, range(runs)):
-            if k < opened.game.n_players:
+            if k < n_candidates(opened.game.n_players, order):
                 setting = Setting(source.family, source.name, algorithm, k, opened.fingerprint, epsilon=epsilon)
                 terms = {"unit": unit, "delta": delta, "guarantee": guarantee, "counting": counting, "run": run}
+                terms |= {"rank_by": rank_by, "ordered": int(ordered), "order": order}
                 made.append((source, setting._replace(**terms)))  # type: ignore[arg-type]  # one of each kind
     return made
 

@@ -94,11 +94,26 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     True
     """
     check_choice("name", name, EXTERNAL)
+    return spend(lambda counted, passed: one_run(name, counted, passed, seed), game, budget=budget, counting=counting)
+
+
+def spend(
+    run: Callable[[CountedGame, int], Values | None], game: Game, *, budget: int, counting: Counting = "distinct"
+) -> Answer:
+    """Return the answer of a function of a game and a budget that spends as much of the budget as possible.
+
+    Parameters
+    ----------
+    run
+        Returns the estimates for the budget that is passed to it, None if that is too small.
+    game, budget, counting
+        See `estimate`.
+    """
     best = Answer(None, 0, 0)
     passed, too_much, spent_best = budget, None, 0
     for _ in range(_ATTEMPTS):
         counted = CountedGame(game, counting)
-        estimates = one_run(name, counted, passed, seed)
+        estimates = run(counted, passed)
         spent = counted.ledger.spent
         if spent > budget:
             too_much = passed
@@ -119,7 +134,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
 
 def one_run(name: str, game: SizedGame, budget: int, seed: int) -> Values | None:
     """Run an external algorithm once with this budget, and restore numpy's global random state."""
-    with _random_state_of_numpy(seed):
+    with random_state_of_numpy(seed):
         return EXTERNAL[name](game, budget, seed)
 
 
@@ -197,7 +212,7 @@ EXTERNAL: Mapping[str, Approximation] = {
 
 
 @contextmanager
-def _random_state_of_numpy(seed: int) -> Iterator[None]:
+def random_state_of_numpy(seed: int) -> Iterator[None]:
     """Seed numpy's global random state, which shap uses, and restore it afterwards."""
     before = np.random.get_state()  # noqa: NPY002 - other packages use the global state
     np.random.seed(seed % 2**32)  # noqa: NPY002 - other packages use the global state

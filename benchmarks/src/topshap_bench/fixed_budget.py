@@ -149,7 +149,7 @@ def border_coverage(top: topshap.TopK, exact: Values, depth: int = 2) -> list[bo
     """Return whether the 95% intervals of differences between players at the border contain the true differences."""
     order = np.argsort(-top.estimates, kind="stable")
     covariance = top.covariance
-    if covariance is None:
+    if not isinstance(covariance, np.ndarray):
         return []
     held = []
     for i, j in product(order[max(0, top.k - depth) : top.k], order[top.k : top.k + depth]):

@@ -1,7 +1,8 @@
 """Evaluations until confident, and failure rates, on complete games.
 
 For every game and algorithm, the report shows the mean number of distinct evaluations until a race for the top k is
-confident, and the failures: runs with an inclusion-exclusion error above epsilon, with the Clopper-Pearson interval of
+confident, and the failures: runs with an inclusion-exclusion error (for ordered lists, see `topshap_bench.runs`) above
+epsilon, with the Clopper-Pearson interval of
 their rate. If the published calls are given, it also shows the calls of CMCS@K in Table 1 of arXiv 2504.02019 divided
 by the number of evaluations.
 """
@@ -16,8 +17,9 @@ import numpy as np
 
 import topshap
 from topshap.algorithms import ALGORITHMS
-from topshap.reference.metrics import inclusion_exclusion_error
+from topshap.statistics.ranking import rank_key
 from topshap_bench.parallel import run_all
+from topshap_bench.runs import error_of
 from topshap_bench.sources import Source, from_folder
 from topshap_bench.summary import Share, as_text, circumstances
 
@@ -38,6 +40,10 @@ class Terms(NamedTuple):
     runs: int = 100
     relative: bool = False
     """Whether `epsilon` is a fraction of v(N) - v(empty)."""
+    rank_by: str = "value"
+    ordered: bool = False
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2)."""
 
 
 class Setting(NamedTuple):
@@ -90,28 +96,32 @@ def fixed_confidence(
     sources = from_folder(folder, families=families)
     settings = [Setting(source, name, term) for term, source, name in product(terms, sources, algorithms)]
     results = run_all(run_setting, settings, n_jobs)
-    head = f"{circumstances()}\n\nk={terms[0].k}, delta={terms[0].delta:g}, {terms[0].runs} runs"
+    what = "pairs " if terms[0].order == 2 else ""
+    goal = f"{what}by {terms[0].rank_by}{', in order' if terms[0].ordered else ''}"
+    head = f"{circumstances()}\n\nk={terms[0].k} {goal}, delta={terms[0].delta:g}, {terms[0].runs} runs"
     return f"{head}\n{report(results, published_calls(baselines), single_games=single_games)}"
 
 
 def run_setting(setting: Setting) -> Outcome:
     """Run a setting with different seeds."""
-    game, exact, _ = setting.source.open()
-    terms = setting.terms
+    opened, terms = setting.source.open(), setting.terms
+    game, exact = opened.game, opened.exact_of(terms.order)
     if terms.relative:
         terms = terms._replace(epsilon=terms.epsilon * abs(game.values[-1] - game.values[0]))
     return races(game, exact, setting.algorithm, terms)
 
 
 def races(game: Game, exact: Values, algorithm: str, terms: Terms) -> Outcome:
-    """Run races until confident on a game with known Shapley values, with different seeds."""
-    k, epsilon, delta, runs, _ = terms
+    """Run races until confident on a game with known exact values, with different seeds."""
+    epsilon = terms.epsilon
     only_published = algorithm in ALGORITHMS and "asymptotic" not in ALGORITHMS[algorithm].guarantees
     guarantee: Guarantee = "published" if only_published else "asymptotic"
-    options: Any = {"epsilon": epsilon, "delta": delta, "guarantee": guarantee, "algorithm": algorithm}
-    tops = [topshap.identify(game, k=k, random_state=seed, **options) for seed in range(runs)]
+    options: Any = {"epsilon": epsilon, "delta": terms.delta, "guarantee": guarantee, "algorithm": algorithm}
+    options |= {"rank_by": terms.rank_by, "ordered": terms.ordered, "order": terms.order}
+    tops = [topshap.identify(game, k=terms.k, random_state=seed, **options) for seed in range(terms.runs)]
     allowed = epsilon + 1e-9 * float(np.abs(exact).max())
-    failed = [inclusion_exclusion_error(exact, top.players) > allowed for top in tops]
+    keys = rank_key(exact, terms.rank_by)  # type: ignore[arg-type]  # checked by identify
+    failed = [error_of(keys, top.players, ordered=terms.ordered) > allowed for top in tops]
     return Outcome([top.evaluations for top in tops], failed)
 
 

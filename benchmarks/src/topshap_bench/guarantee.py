@@ -1,7 +1,8 @@
 """Failure rates of races that stop when confident, compared with the allowed rates.
 
 Every stopping rule is run on adversarial games (see `topshap_bench.adversarial`), on real games, and on near ties with
-epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon. Rates have 95% Clopper-Pearson intervals
+epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon, for ordered lists also if a player is ahead
+of one listed before it by more than epsilon. Rates have 95% Clopper-Pearson intervals
 and are marked if they are significantly above delta (one-sided, 0.1%), over all games of a kind or in a single one
 after a correction for the number of games. Rules without a guarantee, ``"credible"`` and ``"published"``, are run and
 marked as well. Runs with fixed budgets on the adversarial games show the calibration of confidence and intervals.
@@ -15,7 +16,7 @@ import numpy as np
 
 from topshap.core.validation import check_choice, front_door
 from topshap.reference.metrics import tie_tolerance
-from topshap_bench.adversarial import KINDS, K
+from topshap_bench.adversarial import KINDS, K, kinds_for
 from topshap_bench.calibration import ALGORITHMS, BUDGETS, calibration
 from topshap_bench.experiment import fixed_budget_settings, fixed_confidence_settings, run
 from topshap_bench.figures import Panel, draw
@@ -41,6 +42,8 @@ NOT_PROMISED = (
     ("samplingshap@k", "published"),
 )
 """Rules without a guarantee at level delta."""
+OF_OTHER_GOALS = (("odd-gp@k", "asymptotic"), ("odd-gp@k", "credible"))
+"""Rules for players ranked by magnitude, for ordered lists and for pairs."""
 ONE_IN = {
     ("odd-gp@k", "asymptotic"): 1,
     ("cmcs", "published"): 1,
@@ -67,12 +70,15 @@ def guarantee(
     sources: Sequence[Source],
     folder: Path,
     *,
-    kinds: Sequence[str] = tuple(KINDS),
+    kinds: Sequence[str] | None = None,
     games: int = 50,
-    rules: Sequence[tuple[str, str]] = PROMISED + NOT_PROMISED,
+    rules: Sequence[tuple[str, str]] | None = None,
     deltas: Sequence[float] = DELTAS,
     budgets: Sequence[int] = BUDGETS,
     runs: int = 20,
+    rank_by: str = "value",
+    ordered: bool = False,
+    order: int = 1,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -86,9 +92,9 @@ def guarantee(
     folder
         The output folder; results in it are not computed again.
     kinds, games
-        The kinds of adversarial games, and the number of games of each kind.
+        The kinds of adversarial games, by default all for this goal, and the number of games of each kind.
     rules
-        Pairs of an algorithm and a guarantee.
+        Pairs of an algorithm and a guarantee, by default all that support this goal.
     deltas
         The allowed failure rates.
     budgets
@@ -96,19 +102,26 @@ def guarantee(
     runs
         The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`. A family of
         real games has as many runs as a kind of adversarial game.
+    rank_by, ordered, order
+        The goal: how candidates are ranked, whether the order of the top k matters, and what is ranked, players (1) or
+        pairs (2). The calibration after fixed budgets is measured for sets of players with the highest values only.
     seed, n_jobs, progress
         See `topshap_bench.run`.
     """
     settings: list[tuple[Source, Setting]] = []
-    for kind in kinds:
+    goal = {"rank_by": rank_by, "ordered": ordered, "order": order}
+    usual = goal == {"rank_by": "value", "ordered": False, "order": 1}
+    rules = rules or (PROMISED + NOT_PROMISED if usual else OF_OTHER_GOALS)
+    budgets = budgets if usual else ()
+    for kind in kinds or kinds_for(rank_by, ordered=ordered, order=order):
         check_choice("kinds", kind, KINDS)
         chosen, epsilon, unit = adversarial(kind, games), KINDS[kind].epsilon, KINDS[kind].unit
-        for allowed in (epsilon, 0.0) if kind == "near-tie" else (epsilon,):
-            settings += _races(chosen, rules, {"epsilon": allowed, "unit": unit, "deltas": deltas}, runs)
+        for allowed in (epsilon, 0.0) if kind.startswith("near-tie") else (epsilon,):
+            settings += _races(chosen, rules, {"epsilon": allowed, "unit": unit, "deltas": deltas, **goal}, runs)
         settings += fixed_budget_settings(chosen, ALGORITHMS, ks=[K], budgets=budgets, runs=runs)
     for family in dict.fromkeys(source.family for source in sources):
         real = [source for source in sources if source.family == family]
-        terms = {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range", "deltas": deltas}
+        terms = {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range", "deltas": deltas, **goal}
         settings += _races(real, rules, terms, -(-runs * games // len(real)))
     rows = run(settings, folder / "guarantee.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text, kept = report(rows)
@@ -165,8 +178,10 @@ def failures(rows: Sequence[Row]) -> tuple[str, bool]:
         lines.append([family, f"{epsilon} {unit}", f"{algorithm} {promise}", delta, *costs, rate, *of_worst, mark])
     columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "failures", "worst game", "its failures"]
     conclusion = "Every guarantee was kept." if kept else "A guarantee was broken: see the lines marked 'above'."
+    first = rows[0]
+    goal = f"{' pairs' if first.order == 2 else ''} by {first.rank_by}{', in order' if first.ordered else ''}"
     about = (
-        f"k={K}; epsilon as a fraction of the range of the Shapley values or of v; failures with Clopper-Pearson"
+        f"k={K}{goal}; epsilon as a fraction of the range of the Shapley values or of v; failures with Clopper-Pearson"
         " intervals;\np-value of the worst game with Holm's correction for the number of games"
     )
     return "\n\n".join([about, as_text([*columns, "p", ""], lines), conclusion]), kept

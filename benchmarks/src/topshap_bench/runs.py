@@ -10,15 +10,16 @@ import numpy as np
 from topshap.core.race import Race
 from topshap.core.validation import check_int
 from topshap.reference import metrics
+from topshap.statistics.ranking import rank_key
 from topshap_bench import external
 from topshap_bench.contestants import contestant, version_of
-from topshap_bench.settings import Row
+from topshap_bench.settings import MEASURES, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from topshap.core.result import TopK
-    from topshap.core.typing import Values
+    from topshap.core.typing import Players, Values
     from topshap_bench.settings import Setting
     from topshap_bench.sources import OpenedGame, Source
 
@@ -90,8 +91,9 @@ def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) ->
 def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
     options: dict[str, Any] = {}
     if setting.epsilon is not None:
-        epsilon = setting.epsilon * opened.in_unit(setting.unit)
+        epsilon = setting.epsilon * opened.in_unit(setting.unit, setting.order)
         options = {"epsilon": epsilon, "delta": setting.delta, "guarantee": setting.guarantee}
+        options |= {"rank_by": setting.rank_by, "ordered": bool(setting.ordered), "order": setting.order}
     if setting.guarantee == "exact":  # the range of the values in a table is known
         options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
     return Race(
@@ -126,29 +128,59 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
 
 
 def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
-    exact = opened.exact
-    quality = (float("nan"),) * 4
+    exact = opened.exact_of(setting.order)
+    quality: tuple[float, ...] = (float("nan"),) * 4
     if answer.players is not None and answer.estimates is not None:
+        keys = rank_key(exact, setting.rank_by)  # type: ignore[arg-type]  # checked by Race
         quality = (
-            metrics.binary_precision(exact, answer.players),
-            metrics.ratio_precision(exact, answer.players),
-            metrics.inclusion_exclusion_error(exact, answer.players),
+            metrics.binary_precision(keys, answer.players),
+            metrics.ratio_precision(keys, answer.players),
+            error_of(keys, answer.players, ordered=bool(setting.ordered)),
             metrics.mean_squared_error(exact, answer.estimates),
         )
+    confidence, coverage, rare = _certainty(answer.top, exact)
     return Row(
-        *setting,
-        seed,
-        version_of(setting.algorithm),
-        opened.game.n_players,
-        opened.range_of_shapley_values,
-        answer.stopped,
-        answer.evaluations,
-        answer.calls,
-        seconds,
-        *quality,
-        opened.range_of_v,
-        *_certainty(answer.top, exact),
+        **setting._asdict(),
+        seed=seed,
+        version=version_of(setting.algorithm),
+        n_players=opened.game.n_players,
+        value_range=float(np.ptp(exact)),
+        stopped=answer.stopped,
+        evaluations=answer.evaluations,
+        calls=answer.calls,
+        seconds=seconds,
+        **dict(zip(MEASURES, quality, strict=True)),  # type: ignore[arg-type]  # all of them are floats
+        range_of_v=opened.range_of_v,
+        confidence=confidence,
+        coverage=coverage,
+        rare_contributions=rare,
     )
+
+
+def error_of(keys: Values, players: Players, *, ordered: bool) -> float:
+    """Return the error of a set, or of an ordered list: by how much a player is ahead of one before it.
+
+    Parameters
+    ----------
+    keys
+        The exact values that players are ranked by, the highest first.
+    players
+        The returned players, best first.
+    ordered
+        Whether their order matters.
+
+    Examples
+    --------
+    >>> keys = np.array([3.0, 2.0, 1.5, 0.0])
+    >>> error_of(keys, np.array([1, 0]), ordered=False), error_of(keys, np.array([1, 0]), ordered=True)
+    (0.0, 1.0)
+    """
+    error = float(metrics.inclusion_exclusion_error(keys, players))
+    if not ordered:
+        return error
+    rest = np.setdiff1d(np.arange(len(keys)), players)
+    listed = np.append(keys[players], keys[rest].max(initial=-np.inf))
+    return max(error, 0.0, float(np.max(listed[1:] - np.minimum.accumulate(listed)[:-1])))
 
 
 def _certainty(top: TopK | None, exact: Values) -> tuple[float | None, float | None, int | None]:

@@ -48,13 +48,21 @@ class Setting(NamedTuple):
     counting: str = "distinct"
     run: int = 0
     """The number of the repetition."""
+    rank_by: str = "value"
+    """The order of the players, see `topshap.RaceOptions`."""
+    ordered: int = 0
+    """Whether the order of the top k matters, 0 or 1."""
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2)."""
 
     @property
     def key(self) -> str:
         """The setting as one line of text."""
         first = (self.family, self.game, self.fingerprint, self.algorithm, self.k)
         rest = (self.budget, self.epsilon, self.unit, self.delta, self.guarantee, self.counting, self.run)
-        return "|".join("" if part is None else str(part) for part in (*first, *rest))
+        goal = [self.rank_by] * (self.rank_by != "value") + ["ordered"] * bool(self.ordered)
+        goal += ["pairs"] * (self.order == 2)
+        return "|".join("" if part is None else str(part) for part in (*first, *rest, *goal))
 
     @property
     def plans_by_budget(self) -> bool:
@@ -104,7 +112,7 @@ class Row(NamedTuple):
     """The package of the algorithm and its version."""
     n_players: int
     value_range: float
-    """The range of the exact Shapley values, which makes the errors of different games comparable."""
+    """The range of the exact values of all candidates, which makes the errors of different games comparable."""
     stopped: str
     """Why the run ended, see `topshap.TopK.stopped`; ``"finished"`` for external algorithms, ``"refused"`` if the
     algorithm cannot run with this budget."""
@@ -124,6 +132,9 @@ class Row(NamedTuple):
     """The fraction of players whose exact value is in `topshap.TopK.interval`; None for external algorithms."""
     rare_contributions: int | None = None
     """`topshap.TopK.rare_contributions` as 0 or 1; None for external algorithms."""
+    rank_by: str = "value"
+    ordered: int = 0
+    order: int = 1
 
     @property
     def setting(self) -> Setting:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from topshap.core.interactions import interactions_from_table
 from topshap.core.validation import check_choice, front_door, refuse
 from topshap.games import AirportGame, GloveGame, TableGame, UnanimityGame, VotingGame
 from topshap_bench.adversarial import KINDS, adversarial_game
@@ -65,19 +66,18 @@ class OpenedGame(NamedTuple):
     exact: Values
     fingerprint: str
 
-    @property
-    def range_of_shapley_values(self) -> float:
-        """The largest exact value minus the smallest."""
-        return float(np.ptp(self.exact))
+    def exact_of(self, order: int) -> Values:
+        """Return the exact values of all players, or the exact interactions of all pairs of players."""
+        return self.exact if order == 1 else interactions_from_table(self.game.values)
 
     @property
     def range_of_v(self) -> float | None:
         """The largest value of a coalition minus the smallest; None if the game is not a table."""
         return float(np.ptp(self.game.values)) if isinstance(self.game, TableGame) else None
 
-    def in_unit(self, unit: str) -> float:
+    def in_unit(self, unit: str, order: int = 1) -> float:
         """Return a unit of `Setting.unit` as a value."""
-        size = {"value": 1.0, "range": self.range_of_shapley_values, "range of v": self.range_of_v}.get(unit)
+        size = {"value": 1.0, "range": float(np.ptp(self.exact_of(order))), "range of v": self.range_of_v}.get(unit)
         if size is None:
             refuse("unit", unit, must_be="'value', 'range', or 'range of v' for a table")
         return size

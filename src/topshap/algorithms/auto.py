@@ -20,6 +20,9 @@ For a fixed confidence
 8. ``guarantee="exact"``: `swap@k` if there is a `value_range`, up to `PAIRWISE_PLAYERS` players; otherwise all
    coalitions (`enumeration`): up to 18 players small coalitions and their complements first, with more by id.
 9. ``guarantee="published"``: `cmcs@k`.
+   By magnitude, for ordered lists and for pairs, `cmcs` takes the place of `greedy-cmcs` and enumeration that of
+   `swap@k`, which compare players across the border of values only; ``"asymptotic"`` is then an error where `odd-gp@k`
+   cannot run, and so is ``"published"``.
 10. If no guarantee is given, ``"asymptotic"``; beyond `PAIRWISE_PLAYERS` players ``"published"``, with a warning.
 
 For several outputs
@@ -29,6 +32,10 @@ For several outputs
     values vary from call to call, `kernelshap` up to `ODD_GP_PLAYERS` players.
 13. Otherwise, and with ``guarantee="credible"``, the default, or ``"published"``, `cmcs`. ``"exact"`` enumerates, and
     ``"asymptotic"`` is an error.
+
+For pairs of players
+--------------------
+14. With a budget, `odd-gp`, up to 200 players, if the budget does not cover all coalitions.
 
 Measurements
 ------------
@@ -100,6 +107,7 @@ def choose(
     budget: int | None,
     guarantee: Guarantee | None,
     rank_by: RankBy = "value",
+    ordered: bool = False,
     deterministic: bool = True,
     bounded: bool = False,
 ) -> Algorithm[Any]:
@@ -116,7 +124,9 @@ def choose(
     guarantee
         The guarantee of a race that stops by itself, None for a race that does not; `auto_guarantee` is the default.
     rank_by
-        The order in which players are ranked; not by magnitude with a guarantee.
+        The order in which players are ranked.
+    ordered
+        Whether the order of the top k matters, or pairs are ranked: the players across the border are not enough.
     deterministic
         Whether a coalition has the same value every time.
     bounded
@@ -132,9 +142,10 @@ def choose(
     'odd-gp@k'
     """
     pairwise = n_players <= PAIRWISE_PLAYERS
-    sampling: Algorithm[Any] = GreedyCMCS() if pairwise and rank_by != "magnitude" else CMCS()
+    across_border = rank_by != "magnitude" and not ordered
+    sampling: Algorithm[Any] = GreedyCMCS() if pairwise and across_border else CMCS()
     if guarantee == "exact":
-        return SwapAtK() if bounded and pairwise else Enumeration()
+        return SwapAtK() if bounded and pairwise and across_border else Enumeration()
     if guarantee == "published":
         return CMCSAtK()
     if guarantee is None:
@@ -143,6 +154,12 @@ def choose(
         return OddGPAtK()
     if guarantee == "credible":
         return sampling
+    if not across_border:
+        must_be = (
+            "'credible' or 'exact' by magnitude, for ordered lists and for pairs, if values vary from call to call or "
+            f"there are more than {OddGPAtK.max_players} players"
+        )
+        refuse("guarantee", guarantee, must_be=must_be)
     if not pairwise:
         must_be = (
             f"'credible' or 'published' beyond {PAIRWISE_PLAYERS} players, unless the algorithm is {SwapAtK.name!r}"
@@ -157,6 +174,7 @@ def choose_for_outputs(
     budget: int | None,
     guarantee: Guarantee | None,
     rank_by: RankBy = "value",  # noqa: ARG001 - the same parameters as `choose`
+    ordered: bool = False,  # noqa: ARG001 - the same parameters as `choose`
     deterministic: bool = True,
     bounded: bool = False,  # noqa: ARG001 - the same parameters as `choose`
 ) -> Algorithm[Any]:

@@ -27,6 +27,7 @@ class ClosestPairAlgorithm(Algorithm[MeanStanding]):
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
     extendable: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ()
 
     def __init__(self, *, warm_up: int = WARM_UP, delta: float = 0.01) -> None:
         self.warm_up = check_int("warm_up", warm_up, low=2)

@@ -29,7 +29,7 @@ class Enumeration(Algorithm[FittedStanding]):
 
     Up to 18 players, one round holds all coalitions, and small coalitions and their complements come first. If such a
     race ends before all are known, its estimates are least squares with the weights of the Shapley kernel, without
-    standard errors. With more players, estimates are available only at the end.
+    standard errors. With more players, estimates are available only at the end, and so are those of pairs.
 
     Examples
     --------
@@ -42,7 +42,9 @@ class Enumeration(Algorithm[FittedStanding]):
 
     name: ClassVar[str] = "enumeration"
     outputs: ClassVar[HowOutputs] = "each"
+    orders: ClassVar[tuple[int, ...]] = (1, 2)
     guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = GUARANTEES
 
     def standing(self, problem: Problem) -> FittedStanding:
         """Return the standing at the start of a race."""
@@ -75,7 +77,7 @@ def ids_by_size(n: int) -> NDArray[np.intp]:
 
 def estimate(problem: Problem, standing: FittedStanding, coalitions: Coalitions, values: Values) -> None:
     """Estimate from a prefix of the coalitions; the first two are the empty and the grand coalition."""
-    if not 2 < len(values) < len(coalitions):
+    if problem.order != 1 or not 2 < len(values) < len(coalitions):
         return
     known = coalitions[2 : len(values)]
     weights = kernel_weights(problem.n)[known.sum(axis=1)]

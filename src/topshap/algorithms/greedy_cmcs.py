@@ -50,6 +50,7 @@ class GreedyCMCS(Algorithm[MeanStanding]):
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("published", "credible")
     extendable: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ()
 
     def __init__(self, *, warm_up: int = WARM_UP) -> None:
         self.warm_up = check_int("warm_up", warm_up, low=2)

@@ -23,7 +23,7 @@ from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.algorithm import Algorithm
 from topshap.core.limits import default_guarantee
 from topshap.core.validation import did_you_mean, front_door, refuse
-from topshap.statistics.ranking import RANK_BY, order_of_negated
+from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -83,16 +83,19 @@ def pick_algorithm(
     asked_for = None if auto else make(options.algorithm)
     if limits.enumerates:
         return Enumeration()
-    if limits.confidence is not None and not _can_rank(("value",), options.rank_by):
-        able = " or ".join(repr(order) for order in RANK_BY if _can_rank(("value",), order))
-        refuse("rank_by", options.rank_by, must_be=f"{able} in a race that stops by itself when it is confident")
+    if options.ordered and limits.confidence is None:
+        must_be = "False without 'epsilon', unless the budget covers all coalitions: a fixed budget guarantees no order"
+        refuse("ordered", options.ordered, must_be=must_be)
     several = n_outputs is not None
     default = "credible" if several else auto_guarantee(n)
+    if limits.confidence is not None:
+        _refuse_published(limits.guarantee or (default if auto else None), options)
     picked = asked_for or (choose_for_outputs if several else choose)(
         n_players=n,
         budget=limits.budget,
         guarantee=None if limits.confidence is None else limits.guarantee or default,
         rank_by=options.rank_by,
+        ordered=options.ordered or options.order != 1,  # neither can be shown by players across the border alone
         deterministic=deterministic,
         bounded=limits.value_range is not None,
     )
@@ -113,9 +116,13 @@ def pick_algorithm(
 
 
 def _check_clear_gap(picked: Algorithm[Any], options: CheckedOptions) -> None:
-    """Refuse ``k="clear"`` with an order or an algorithm that has no bounds for it."""
+    """Refuse ``k="clear"`` with a goal or an algorithm that has no bounds for it."""
+    if options.order != 1:
+        refuse("order", options.order, must_be="1 with k='clear'")
     if options.rank_by == "magnitude":
         refuse("rank_by", options.rank_by, must_be="'value' or 'lowest' with k='clear'")
+    if options.ordered:
+        refuse("ordered", options.ordered, must_be="False with k='clear', which finds a set")
     if not picked.finds_clear_gap:
         able = _names(lambda kind: kind.finds_clear_gap)
         must_be = f"an int with algorithm {picked.name!r}, which does not look for gaps; k='clear' needs {able}"
@@ -126,32 +133,60 @@ def _missing_ability(
     picked: Algorithm[Any], limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool
 ) -> str | None:
     """Return the ability that the race needs and the algorithm lacks, None if it has all."""
+    if options.order not in picked.orders:
+        return _for_pairs(n)
     by_default = picked.outputs != "one" and isinstance(options.algorithm, str) and options.algorithm == "auto"
     if limits.confidence is not None and not (by_default and limits.guarantee is None):
-        lacking = _missing_guarantee(picked, limits.guarantee)
+        lacking = _missing_guarantee(type(picked), limits.guarantee, options)
         if lacking is not None:
             return lacking
     if not _can_rank(picked.ranks_by, options.rank_by):
         able = _names(lambda kind: _can_rank(kind.ranks_by, options.rank_by))
         return f"one that ranks by {options.rank_by}: 'auto', {able}"
-    if picked.max_players is not None and n > picked.max_players:
-        return f"one for more than {picked.max_players} players: this game has {n}"
+    most = picked.max_players if options.order == 1 else picked.max_players_of_pairs
+    if most is not None and n > most:
+        what = "" if options.order == 1 else "pairs of "
+        return f"one for {what}more than {most} players: this game has {n}"
     if not deterministic and not picked.takes_noise:
         return "one for a game that is not deterministic"
     return None
 
 
-def _missing_guarantee(picked: Algorithm[Any], asked_for: Guarantee | None) -> str | None:
+def _for_pairs(n: int) -> str:
+    """Return which algorithms rank pairs."""
+    able = _names(lambda kind: 2 in kind.orders)
+    every = f"any with a budget of 2**{n} that covers all coalitions"
+    return f"one that ranks pairs (order=2): {f'{able}, or {every}' if able else every}"
+
+
+def _refuse_published(guarantee: Guarantee | None, options: CheckedOptions) -> None:
+    """Refuse the published rule where it does not apply: its intervals are of values, across the border only."""
+    what = "for an ordered list" if options.ordered else "by magnitude"
+    if guarantee == "published" and (options.ordered or options.rank_by == "magnitude"):
+        refuse("guarantee", options.guarantee, must_be=f"'asymptotic', 'credible' or 'exact' {what}")
+
+
+def _missing_guarantee(
+    picked: type[Algorithm[Any]], asked_for: Guarantee | None, options: CheckedOptions
+) -> str | None:
     """Return the guarantee that the algorithm lacks, with alternatives; None if it can give it."""
-    if asked_for in picked.guarantees or (asked_for is None and default_guarantee(picked.guarantees) is not None):
+    own = _guarantees_of(picked, options)
+    if asked_for in own or (asked_for is None and default_guarantee(own) is not None):
         return None
     guarantee = asked_for or "asymptotic"
-    able = _names(lambda kind: guarantee in kind.guarantees)
-    offered = " or ".join(f"guarantee={own!r}" for own in picked.guarantees)
+    able = _names(lambda kind: guarantee in _guarantees_of(kind, options))
+    offered = " or ".join(f"guarantee={each!r}" for each in own) or "no ordered lists"
+    in_order = " and ordered=True" if options.ordered else ""
     return (
-        f"one that can stop by itself with guarantee={guarantee!r}: 'auto', {able or 'or one of your own'}; "
+        f"one that can stop by itself with guarantee={guarantee!r}{in_order}: 'auto', {able or 'or one of your own'}; "
         f"{picked.name!r} takes {offered}"
     )
+
+
+def _guarantees_of(kind: type[Algorithm[Any]], options: CheckedOptions) -> tuple[Guarantee, ...]:
+    """Return the guarantees that an algorithm can give for what is ranked."""
+    able = kind.ordered_guarantees if options.ordered else kind.guarantees
+    return tuple(each for each in able if each != "published" or options.rank_by != "magnitude")
 
 
 def _can_rank(orders: tuple[RankBy, ...], rank_by: RankBy) -> bool:

@@ -67,7 +67,16 @@ class RaceArguments:
         CheckedOptions.value_range
     )
     algorithm: Annotated[str, _race(help="The algorithm; see the page 'Which algorithm?'.")] = CheckedOptions.algorithm
-    rank_by: Annotated[RankBy, _race(help=f"The order of the players, best first: {_FIRST}.")] = CheckedOptions.rank_by
+    order: Annotated[int, _race(min=1, max=2, help="What is ranked: 1 for players, 2 for pairs of players.")] = (
+        CheckedOptions.order
+    )
+    rank_by: Annotated[
+        RankBy | None,
+        _race(help=f"The order, best first: {_FIRST}. By default value for players, magnitude for pairs."),
+    ] = CheckedOptions.rank_by
+    ordered: Annotated[
+        bool, _race("--ordered", help="With --epsilon, stop when the order of the top k is clear as well.")
+    ] = CheckedOptions.ordered
     seed: Annotated[int, _race(help="The random seed. The same seed gives the same result.")] = 0
     jobs: Annotated[
         int | None, _race(help="The number of parallel evaluations, 1 by default. The result does not depend on it.")

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     race = "race"
     pairwise = "pairwise"
     waterfall = "waterfall"
+    network = "network"
+    matrix = "matrix"
     beeswarm = "beeswarm"
     bar = "bar"
     heat_map = "heat_map"
@@ -28,6 +30,8 @@ class Kind(StrEnum):
 
 _OF_MANY = (Kind.beeswarm, Kind.bar, Kind.heat_map)
 """The plots of many rows."""
+_OF_PAIRS = (Kind.network, Kind.matrix)
+"""The plots of pairs."""
 
 
 def register(app: typer.Typer) -> None:
@@ -75,6 +79,8 @@ def _draw(top: topshap.TopK | topshap.TopKs | topshap.Explanations, path: Path, 
     if path.suffix.removeprefix(".").lower() not in known:
         raise ParameterError(f"The plot must be a file of type {', '.join(sorted(known))}. Got {str(path)!r} instead.")
     import_extra("matplotlib", extra="plots", needed_by="topshap show --plot").use("Agg")
+    if kind in _OF_PAIRS and not isinstance(top, topshap.TopPairs):
+        raise ParameterError(f"The plot {kind.value!r} is of pairs, and the result is for players. Omit --kind.")
     if isinstance(top, topshap.TopKs) and kind != Kind.leaderboard:
         raise ParameterError(f"The plot {kind.value!r} is of one output, and the result has {len(top)}. Omit --kind.")
     draw: Any = topshap.show.output_map if isinstance(top, topshap.TopKs) else getattr(topshap.show, kind)

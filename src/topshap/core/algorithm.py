@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeAl
 
 import numpy as np
 
+from topshap.core import pairs
 from topshap.core.mean_standing import PAIRS_UP_TO, MeanStanding
 from topshap.core.outputs_standing import FittedOutputsStanding
 from topshap.core.standing import FittedStanding, Standing
@@ -76,8 +77,10 @@ class Problem:
 
     n: int
     k: int
+    """The number of candidates to find."""
     rng: np.random.Generator
     tie_order: Players
+    """A random permutation of the candidates, see `topshap.core.standing.Standing`."""
     empty: float
     """v(empty coalition); nan in a game with several outputs, whose values are in `outputs`."""
     grand: float
@@ -86,6 +89,8 @@ class Problem:
     """The ledger, behind `budget`, `spent`, `remaining` and `deterministic`; do not modify it."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    ordered: bool = False
+    """Whether the order of the top k matters to a race that stops by itself."""
     epsilon: float | None = None
     """The allowed inclusion-exclusion error in a race that stops by itself, None in one for a fixed budget."""
     delta: float | None = None
@@ -102,6 +107,13 @@ class Problem:
     """The number of outputs of the game; `of_output` keeps it."""
     clear_gap: bool = False
     """Whether the algorithm chooses k, at a gap of at least epsilon; see `Algorithm.finds_clear_gap`."""
+    order: int = 1
+    """What is ranked: players (1) or pairs of players (2), see `topshap.core.pairs`."""
+
+    @property
+    def n_candidates(self) -> int:
+        """The number of candidates: players, or pairs of them."""
+        return pairs.n_candidates(self.n, self.order)
 
     def of_output(self, output: int) -> Problem:
         """Return the problem of one output by itself.
@@ -165,8 +177,12 @@ class Problem:
         return MeanStanding(self.tie_order, self.gain, pairs=pairs, rank_by=self.rank_by)
 
     def fitted_standing(self) -> FittedStanding:
-        """Return the standing of an algorithm that computes all estimates at once; it starts with equal shares."""
-        return FittedStanding(self.tie_order, np.full(self.n, self.gain / self.n), rank_by=self.rank_by)
+        """Return the standing of an algorithm that computes all estimates at once.
+
+        It starts with equal shares of the players, or without interactions of pairs.
+        """
+        share = self.gain / self.n if self.order == 1 else 0.0
+        return FittedStanding(self.tie_order, np.full(self.n_candidates, share), rank_by=self.rank_by)
 
     def fitted_outputs_standing(self) -> FittedOutputsStanding:
         """Return the standing of an algorithm that computes the estimates of all outputs together."""
@@ -185,6 +201,8 @@ class Algorithm(ABC, Generic[StandingT]):
     name: ClassVar[str]
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
     """The guarantees that a race of this algorithm can give when it stops by itself."""
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ("credible",)
+    """Those of them that it can give for an ordered list; none if it only compares players across the border."""
     needs_budget: ClassVar[bool] = False
     """Whether it depends on the budget, and so cannot run without one."""
     extendable: ClassVar[bool] = False
@@ -193,11 +211,15 @@ class Algorithm(ABC, Generic[StandingT]):
     """Whether the values of the game may vary from call to call."""
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
     """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
+    orders: ClassVar[tuple[int, ...]] = (1,)
+    """What it can rank: players (1), pairs of players (2), see `Problem.order`."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
     finds_clear_gap: ClassVar[bool] = False
     """Whether it supports ``k="clear"``: its standing then has an attribute ``size``, the k that it has chosen so far,
     and its stopping rule is met when the gap after these players is at least epsilon."""
+    max_players_of_pairs: ClassVar[int | None] = None
+    """The largest number of players in a race of order 2, None for any."""
     outputs: ClassVar[HowOutputs] = "one"
     """How it treats a game with several outputs. ``"one"``: it refuses it. ``"each"``: its choice of coalitions does
     not depend on values, and all that it learns is in its standing, so that the race plays every output with the same
@@ -221,7 +243,7 @@ class Algorithm(ABC, Generic[StandingT]):
         """
         if problem.epsilon is None or problem.delta is None or problem.guarantee != "credible":
             return None
-        return Credible(problem.epsilon, problem.delta)
+        return Credible(problem.epsilon, problem.delta, ordered=problem.ordered)
 
     def __repr__(self) -> str:
         """Return the constructor call, with the parameters in the order in which they were set."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from topshap.core.typing import Matrix, Values
+    from topshap.statistics.partial_covariance import Covariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class SharedCovariance:
         return np.outer(np.sqrt(self.factors), np.sqrt(np.maximum(np.diag(self.matrix), 0.0)))
 
 
-def stacked(covariances: Iterable[Matrix | None]) -> Matrix | None:
+def stacked(covariances: Iterable[Covariance | None]) -> Matrix | None:
     """Return the covariances of all outputs as one array of shape (R, n, n), nan for unknown ones; None without any.
 
     Examples
@@ -55,7 +56,7 @@ def stacked(covariances: Iterable[Matrix | None]) -> Matrix | None:
     >>> stacked([np.eye(1), None]).tolist(), stacked([None, None])
     ([[[1.0]], [[nan]]], None)
     """
-    each = list(covariances)
+    each = [covariance if isinstance(covariance, np.ndarray) else None for covariance in covariances]
     known = next((covariance for covariance in each if covariance is not None), None)
     if known is None:
         return None

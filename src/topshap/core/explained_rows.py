@@ -201,7 +201,8 @@ def _check_alike(tops: list[Any]) -> None:
         if not isinstance(top, TopK):
             refuse("results", must_be="a sequence of TopK, or of sequences of TopK", got=f"a {type(top).__name__}")
     first = tops[0]
-    for name, what in (("n_players", "players"), ("player_names", "players"), ("k", "k"), ("rank_by", "rank_by")):
+    same = {"order": "order", "n_players": "players", "player_names": "players", "k": "k", "rank_by": "rank_by"}
+    for name, what in same.items():
         other = next((top for top in tops if getattr(top, name) != getattr(first, name)), None)
         if other is not None:
             got = f"{name}={getattr(first, name)!r} and {name}={getattr(other, name)!r}"

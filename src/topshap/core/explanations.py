@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from topshap.core.result import TopK
     from topshap.core.typing import Players, Values
     from topshap.statistics.ranking import RankBy
 
@@ -62,6 +63,8 @@ class Explanations(Sequence[Any]):
         The names, None if there are none.
     rank_by : str
         The order in which players are ranked.
+    order : int
+        1, or 2 if the results are `TopPairs`: what is said about players is then about pairs.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Explanations(Sequence[Any]):
     row_names: tuple[str, ...] | None
     output_names: tuple[str, ...] | None
     rank_by: RankBy
+    order: int
 
     def __init__(
         self,
@@ -94,9 +98,11 @@ class Explanations(Sequence[Any]):
         outputs = _texts(output_names)
         self._rows = ExplainedRows.of(results, outputs_in_one_sequence(results, outputs))
         first = first_result(self._rows.results)
-        self.player_names = None if first is None else first.player_names
+        self.player_names = None if first is None else _candidate_names(first)
+        self.order = 1 if first is None else first.order
         self.rank_by = "value" if first is None else first.rank_by
-        cells = player_values_of(self._rows.results) if data is None else data
+        own = player_values_of(self._rows.results) if self.order == 1 else None  # pairs have no values
+        cells = own if data is None else data
         self.data = check_cells(cells, len(self), self.n_players)
         self.row_names = _checked("row_names", _texts(row_names), len(self))
         self.output_names = _checked("output_names", outputs, self.n_outputs or 1)
@@ -146,7 +152,7 @@ class Explanations(Sequence[Any]):
 
     @property
     def n_players(self) -> int:
-        """The number of players."""
+        """The number of players, or of pairs if `order` is 2."""
         return self._rows.estimates.shape[-1]
 
     @property
@@ -307,7 +313,8 @@ class Explanations(Sequence[Any]):
 
     def __repr__(self) -> str:
         outputs = "" if self.n_outputs is None else f", {self.n_outputs} outputs"
-        return f"<{len(self)} explanations of {self.n_players} players, k={self.k}{outputs}>"
+        what = "players" if self.order == 1 else "pairs"
+        return f"<{len(self)} explanations of {self.n_players} {what}, k={self.k}{outputs}>"
 
     def __str__(self) -> str:
         """Return a short table of the first rows."""
@@ -320,10 +327,15 @@ class Explanations(Sequence[Any]):
     def _with(self, rows: ExplainedRows, **changed: Any) -> Explanations:
         """Return a copy with other rows and some other attributes, without checking them again."""
         new = object.__new__(Explanations)
-        for name in ("data", "player_names", "row_names", "output_names", "rank_by"):
+        for name in ("data", "player_names", "row_names", "output_names", "rank_by", "order"):
             setattr(new, name, changed.get(name, getattr(self, name)))
         new._rows = rows
         return new
+
+
+def _candidate_names(top: TopK) -> tuple[str, ...] | None:
+    """Return the names of all players, None if they have none, or those of all pairs."""
+    return top.player_names if top.order == 1 else tuple(map(top.name_of, range(top.n_candidates)))
 
 
 def _texts(names: Iterable[Any] | None) -> tuple[str, ...] | None:

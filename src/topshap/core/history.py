@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 LARGEST_MOMENT = 4096
-"""The largest number of estimates of several outputs that are recorded."""
+"""The largest number of estimates of several outputs, or of pairs, that are recorded."""
 GROWTH = 1.05
 """A moment is recorded when the evaluations have grown by this factor since the last one."""
 
@@ -24,7 +24,7 @@ class History:
     """The estimates of a race at a few moments, at growing distances.
 
     In a game with R outputs, the arrays of estimates have the shape (m, R, n). They are recorded only if R * n is at
-    most 4096, so that the memory is bounded.
+    most 4096, so that the memory is bounded. So are those of pairs, in a race of order 2.
 
     Examples
     --------
@@ -48,29 +48,37 @@ class History:
 
 
 class Recorder:
-    """Records moments of a race while it runs: about 50 for every tenfold increase of the evaluations."""
+    """Records moments of a race while it runs: about 50 for every tenfold increase of the evaluations.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    most
+        The largest number of candidates whose estimates are recorded, None for any.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         self._moments: list[tuple[int, Values, Values]] = []
 
     def note(self, evaluations: int, standing: Standing) -> None:
         """Record this moment if it is far enough from the last one."""
-        if _is_too_large(standing):
+        if self._is_too_large(standing):
             return
         if not self._moments or evaluations >= GROWTH * self._moments[-1][0]:
             self._moments.append(_moment(evaluations, standing))
 
     def history(self, evaluations: int, standing: Standing) -> History | None:
         """Return the moments that were recorded, with the current one at the end; None if they are too large."""
-        if _is_too_large(standing):
+        if self._is_too_large(standing):
             return None
         before = [moment for moment in self._moments if moment[0] < evaluations]
         spent, estimates, std_errors = zip(*before, _moment(evaluations, standing), strict=True)
         return History(np.array(spent), np.array(estimates), np.array(std_errors))
 
-
-def _is_too_large(standing: Standing) -> bool:
-    return getattr(standing, "n_outputs", 0) * standing.n_players > LARGEST_MOMENT
+    def _is_too_large(self, standing: Standing) -> bool:
+        if self._most is not None and standing.n_players > self._most:
+            return True
+        return getattr(standing, "n_outputs", 0) * standing.n_players > LARGEST_MOMENT
 
 
 def _moment(evaluations: int, standing: Standing) -> tuple[int, Values, Values]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.core.history import History
+from topshap.core.pairs import PairEstimates, all_pairs, n_candidates, pair_positions
+from topshap.core.pairs_result import TopPairs, interactions_of, with_interactions
+from topshap.core.result import ESTIMATE_INTERACTIONS
+from topshap.statistics.partial_covariance import PartialCovariance
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
@@ -15,23 +20,29 @@ if TYPE_CHECKING:
     from topshap.core.result import TopK
     from topshap.core.results import TopKs
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.partial_covariance import Covariance
 
 
-def players_to_play(dummies: np.ndarray[tuple[int], np.dtype[np.bool_]], k: int, *, guaranteed: bool) -> Players:
+def players_to_play(
+    dummies: np.ndarray[tuple[int], np.dtype[np.bool_]], k: int, *, guaranteed: bool, order: int = 1
+) -> Players:
     """Return the players of the smaller game.
 
     With a guarantee, one dummy plays for all of them, so that the bounds compare the other players with zero: dummies
     tie exactly, so a set that is right in the smaller game is right with all of them. That needs a set which does not
-    contain all players of the smaller game; otherwise all players play.
+    contain all players of the smaller game; otherwise all players play. The same holds for pairs: one with a dummy is
+    worth nothing.
 
     Parameters
     ----------
     dummies
         Whether each player is a dummy.
     k
-        The number of players to find.
+        The number of players, or pairs, to find.
     guaranteed
         Whether the race stops when its result is guaranteed.
+    order
+        What is ranked: players (1) or pairs (2).
 
     Examples
     --------
@@ -43,10 +54,11 @@ def players_to_play(dummies: np.ndarray[tuple[int], np.dtype[np.bool_]], k: int,
     plays = ~dummies
     if guaranteed and dummies.any():
         plays[np.argmax(dummies)] = True
-        if k >= np.count_nonzero(plays):
+        if k >= n_candidates(int(np.count_nonzero(plays)), order):
             plays[:] = True
-    if not plays.any():
-        plays[0] = True  # a game has at least one player
+    least = min(order, len(plays))  # a game has at least one player, or two if it has pairs
+    if (missing := least - int(np.count_nonzero(plays))) > 0:
+        plays[np.flatnonzero(~plays)[:missing]] = True
     return np.flatnonzero(plays)
 
 
@@ -68,7 +80,7 @@ def with_dummies(
     players
         The players of the smaller game, see `players_to_play`.
     n, k
-        The number of players of the whole game, and the number of players to find.
+        The number of players of the whole game, and the number of players, or pairs, to find.
     names, values
         The names of all players, and their values in the explained input.
 
@@ -82,27 +94,58 @@ def with_dummies(
     """
     if len(players) == n:
         return top
-    estimates = _spread(top.estimates, players, n)
-    found = players[top.players]
+    places, total = players, n_candidates(n, top.order)
+    own: dict[str, Any] = {}
+    if isinstance(top, TopPairs):
+        places = pair_positions(players[all_pairs(len(players))], n)
+        own["shapley_values"] = None if top.shapley_values is None else _spread(top.shapley_values, players, n)
+        own["left_out"] = None if top.left_out is None else players[top.left_out]
+    estimates = _spread(top.estimates, places, total)
+    found = places[top.players]
     if top.epsilon is None or top.stopped == "exact":  # otherwise the guarantee is for this set
         # The order of the smaller game first, so that its ties are broken as there.
-        order = np.concatenate([players[top.ranking], np.setdiff1d(np.arange(n), players)])
+        order = np.concatenate([places[top.ranking], np.setdiff1d(np.arange(total), places)])
         found = order[np.argsort(-rank_key(estimates[order], top.rank_by), kind="stable")][:k]
     history = top.history
-    return replace(
+    whole = replace(
         top,
         players=found,
         estimates=estimates,
-        std_errors=_spread(top.std_errors, players, n),
-        covariance=None if top.covariance is None else _spread(_spread(top.covariance, players, n).T, players, n).T,
+        std_errors=_spread(top.std_errors, places, total),
+        covariance=_spread_covariance(top.covariance, places, total, order=top.order),
         player_names=names,
         player_values=values,
         history=None
         if history is None
         else History(
-            history.evaluations, _spread(history.estimates, players, n), _spread(history.std_errors, players, n)
+            history.evaluations, _spread(history.estimates, places, total), _spread(history.std_errors, places, total)
         ),
+        **own,
     )
+    if ESTIMATE_INTERACTIONS not in vars(top) and len(players) > 1:
+        return whole
+    return with_interactions(whole, partial(_interactions_with_dummies, top, players, n))
+
+
+def _interactions_with_dummies(top: TopK, players: Players, n: int) -> PairEstimates:
+    """Return the interactions of the smaller game as those of the whole game."""
+    if len(players) < 2:
+        return PairEstimates(np.zeros(n_candidates(n, 2)), np.zeros(n_candidates(n, 2)))
+    pairs = interactions_of(top)
+    whole = with_dummies(pairs, players, n, pairs.k)
+    left_out = getattr(whole, "left_out", None)
+    return PairEstimates(whole.estimates, whole.std_errors, whole.covariance, left_out)
+
+
+def _spread_covariance(covariance: Covariance | None, places: Players, total: int, *, order: int) -> Covariance | None:
+    """Return the covariance of a smaller game as one of the whole game."""
+    if covariance is None:
+        return None
+    if isinstance(covariance, PartialCovariance):
+        return PartialCovariance(places[covariance.candidates], covariance.matrix)
+    if order == 2:  # pairs may be too many for a matrix of all of them
+        return PartialCovariance(places, covariance)
+    return _spread(_spread(covariance, places, total).T, places, total).T
 
 
 def tops_with_dummies(tops: TopKs, players: Players, n: int, k: int) -> Players:

@@ -10,8 +10,18 @@ import inspect
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from topshap.core.pairs import ORDERS
 from topshap.core.stopping import GUARANTEES, Criterion, When
-from topshap.core.validation import check_choice, check_delta, check_int, check_range, check_real, did_you_mean, refuse
+from topshap.core.validation import (
+    check_bool,
+    check_choice,
+    check_delta,
+    check_int,
+    check_range,
+    check_real,
+    did_you_mean,
+    refuse,
+)
 from topshap.statistics.ranking import RANK_BY
 
 if TYPE_CHECKING:
@@ -55,11 +65,20 @@ class RaceOptions(TypedDict, total=False):
     are also checked within large batches. Budget and `epsilon` apply as well: the race ends at the first of them."""
     algorithm: str | Algorithm[Any]
     """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
-    rank_by: RankBy
-    """``"value"`` (the default): the players with the highest Shapley values. ``"magnitude"``: those with the largest
-    absolute values, as for the features behind a prediction; not together with `epsilon`, nor with algorithms whose
-    choices depend on the players next to the border, except ``"odd-gp"``. ``"lowest"``: those with the lowest values,
-    such as the most harmful training points, or the features that lower a prediction."""
+    order: int
+    """What is ranked. 1 (the default): players, by their Shapley values. 2: pairs of players, by their Shapley
+    interaction index, the average gain of having both beyond the gains of each. The result is then a `TopPairs`."""
+    rank_by: RankBy | None
+    """``"value"`` (the default for players): the players with the highest Shapley values. ``"magnitude"`` (the default
+    for pairs): those with the largest absolute values, as for the features behind a prediction; not with algorithms
+    whose choices depend on the players next to the border, except ``"odd-gp"`` and ``"odd-gp@k"``, nor with
+    ``guarantee="published"``. ``"lowest"``: those with the lowest values, such as the most harmful training points, or
+    the features that lower a prediction."""
+    ordered: bool
+    """Whether the order of the k players matters; False by default. With `epsilon`, the race then stops as soon as no
+    player is ahead of one that is listed before it by more than `epsilon`, which takes more evaluations than the set
+    alone. Only with `epsilon`, or a budget for all coalitions; with ``"odd-gp@k"``, or with ``guarantee="credible"``
+    and an algorithm that samples all players equally."""
     counting: Counting
     """``"distinct"`` (the default): a coalition counts once, repeats are free, and the result is exact when all
     coalitions are known. ``"calls"``: every access counts, as in published comparisons, except repeated ones to the
@@ -81,7 +100,9 @@ class CheckedOptions:
     value_range: tuple[float, float] | None = None
     stop: Any = None
     algorithm: Any = "auto"
-    rank_by: RankBy = "value"
+    order: int = 1
+    rank_by: Any = None  # replaced by the default of the order
+    ordered: bool = False
     counting: Counting = "distinct"
     player_names: Any = None
     random_state: Any = None
@@ -90,7 +111,11 @@ class CheckedOptions:
         self._replace("delta", check_delta(self.delta))
         if self.guarantee is not None:
             check_choice("guarantee", self.guarantee, GUARANTEES)
+        self._replace("order", check_int("order", self.order, low=ORDERS[0], high=ORDERS[-1]))
+        if self.rank_by is None:
+            self._replace("rank_by", default_rank_by(self.order))
         check_choice("rank_by", self.rank_by, RANK_BY)
+        self._replace("ordered", check_bool("ordered", self.ordered))
         check_choice("counting", self.counting, ("distinct", "calls"))
         if self.budget is not None:
             self._replace("budget", check_int("budget", self.budget, low=2))
@@ -102,6 +127,17 @@ class CheckedOptions:
 
     def _replace(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
+
+
+def default_rank_by(order: int) -> RankBy:
+    """Return the default order of the candidates: interactions that lower the value matter as much as others.
+
+    Examples
+    --------
+    >>> default_rank_by(1), default_rank_by(2)
+    ('value', 'magnitude')
+    """
+    return "value" if order == 1 else "magnitude"
 
 
 def _as_criterion(stop: Any) -> Criterion | None:

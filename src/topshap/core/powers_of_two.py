@@ -14,7 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.core.typing import Matrix, Values
+    from topshap.core.typing import Values
+    from topshap.statistics.partial_covariance import Covariance
 
 SAFE_EXPONENTS = range(-200, 251)
 """Numbers whose largest one has such an exponent, from about 1e-60 to 1e75, are not scaled. Fourth powers of these, by
@@ -56,8 +57,8 @@ def times_power(numbers: NDArray[Any], exponent: int) -> NDArray[Any]:
 
 
 def safely_scaled(
-    estimates: Values, std_errors: Values, covariance: Matrix | None
-) -> tuple[Values, Values, Matrix | None]:
+    estimates: Values, std_errors: Values, covariance: Covariance | None
+) -> tuple[Values, Values, Covariance | None]:
     """Return estimates, standard errors and covariance times a power of two, if their squares would be 0 or infinite.
 
     Examples
@@ -65,7 +66,13 @@ def safely_scaled(
     >>> safely_scaled(np.array([4.0, 2.0]) * 2.0**-900, np.array([0.0, 2.0**-900]), None)
     (array([0.5 , 0.25]), array([0.   , 0.125]), None)
     """
-    std_error = 0.0 if covariance is None else math.sqrt(largest_of(covariance))
+    known = covariance if covariance is None or isinstance(covariance, np.ndarray) else covariance.matrix
+    std_error = 0.0 if known is None else math.sqrt(largest_of(known))
     exponent = safe_exponent(max(largest_of(estimates), largest_of(std_errors), std_error))
-    covariance = None if covariance is None else times_power(covariance, 2 * exponent)
-    return times_power(estimates, exponent), times_power(std_errors, exponent), covariance
+    return times_power(estimates, exponent), times_power(std_errors, exponent), _times(covariance, 2 * exponent)
+
+
+def _times(covariance: Covariance | None, exponent: int) -> Covariance | None:
+    if covariance is None or isinstance(covariance, np.ndarray):
+        return None if covariance is None else times_power(covariance, exponent)
+    return covariance.times_power(exponent)

@@ -12,12 +12,11 @@ from topshap.core.batch import Batch
 from topshap.core.errors import RaceError
 from topshap.core.options import refuse_unknown, takes_options
 from topshap.core.output_scales import OutputScales
-from topshap.core.play import exact_standing, in_units_of_game, result_of, start
+from topshap.core.play import in_units_of_game, result_of, standing_of_table, start
 from topshap.core.race_state import NOT_STARTED, RaceState
 from topshap.core.rounds import RoundReader
 from topshap.core.scale import Scale
 from topshap.core.setup import Setup
-from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_int, front_door
 from topshap.core.values import check_values, check_within, other_outputs
 
@@ -43,7 +42,7 @@ class Race(RaceState):
     n_players
         The number of players, at least 1.
     k
-        The number of players to find, or ``"clear"``; see `topshap.identify`.
+        The number of players to find, or of pairs with ``order=2``; or ``"clear"``, see `topshap.identify`.
     deterministic
         Whether a coalition has the same value every time. If not, every access is a new evaluation.
     n_outputs
@@ -204,7 +203,7 @@ class Race(RaceState):
     def result(self) -> TopK:
         """Return the current top k; if the race is not over, `TopK.stopped` is ``"interrupted"``.
 
-        In a game with several outputs it is a `TopKs`.
+        In a game with several outputs it is a `TopKs`, and in a race of order 2 a `TopPairs`.
         """
         standing = self.standing
         fields: dict[str, Any] = {
@@ -220,7 +219,7 @@ class Race(RaceState):
         if self.n_outputs is None:
             fields["output_name"] = self.output_name
         may_be_rare = self.stopped not in ("exact", "confident")
-        return result_of(standing, self._ends, self.k, may_be_rare=may_be_rare, fields=fields)
+        return result_of(standing, self._ends, self.k, order=self.order, may_be_rare=may_be_rare, fields=fields)
 
     def _answer_known(self) -> None:
         """Answer batches from the ledger until something has to be evaluated or the race is over."""
@@ -314,7 +313,7 @@ class Race(RaceState):
     def _stop_as(self, stopped: Stopped) -> None:
         if stopped == "exact":
             scale = self._scale.without_sign()
-            values = shapley_from_table(scale.apply(self._ledger.table()))
-            exact = exact_standing(values, self.standing.tie_order, self.rank_by)
+            table = scale.apply(self._ledger.table())
+            exact = standing_of_table(table, self.standing.tie_order, self.rank_by, order=self.order)
             self._standing = in_units_of_game(exact, scale)
         self.stopped = stopped

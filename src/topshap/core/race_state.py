@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from topshap.core.clear_gap import chosen_size
 from topshap.core.errors import RaceError
-from topshap.core.history import Recorder
+from topshap.core.history import LARGEST_MOMENT, Recorder
+from topshap.core.pairs import n_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,9 @@ class RaceState:
         self._setup = setup
         self.n_players, self.player_names = setup.n, setup.player_names
         self.deterministic, self.counting, self.rank_by = setup.deterministic, setup.counting, setup.rank_by
+        self.order, self.n_candidates = setup.order, n_candidates(setup.n, setup.order)
         self._limits, self._ledger = setup.limits, setup.ledger()
-        self._recorder = Recorder()
+        self._recorder = Recorder(most=None if setup.order == 1 else LARGEST_MOMENT)
         self._clock, self._start_time = clock, clock()
         self._standing: Standing | None = None
         self.stopped: Stopped | None = None

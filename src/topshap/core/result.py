@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from topshap.core.powers_of_two import safely_scaled
 from topshap.core.stable_ranks import StableRanks
 from topshap.core.validation import check_probability, front_door
 from topshap.statistics.normal_intervals import two_sided_quantile
+from topshap.statistics.partial_covariance import covariance_among
 from topshap.statistics.rank_verification import border_p_values
 from topshap.statistics.ranking import probability_before, rank_key
 from topshap.statistics.ties import differ, tied_with
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.core.history import History
+    from topshap.core.pairs_result import TopPairs
     from topshap.core.player_values import PlayerValue
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
 Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
@@ -37,6 +40,10 @@ Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "fi
 coalitions are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of `stop` was met.
 ``"finished"``: the algorithm has no more coalitions to evaluate. ``"interrupted"``: it was ended early or is not over.
 """
+
+
+ESTIMATE_INTERACTIONS = "_estimate_interactions"
+"""The attribute of a result with the function behind `TopK.interactions`; it is not a field, nor part of files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +70,18 @@ class TopK:
     Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
     """
 
+    order: ClassVar[int] = 1
+    """What is ranked: players (1), or pairs of players (2)."""
+
     players: Players
     """The indices of the top k, best first."""
     estimates: Values
     """One estimated Shapley value per player."""
     std_errors: Values
     """The standard errors of the estimates, nan where unknown."""
-    covariance: Matrix | None = field(repr=False)
-    """The covariance of the estimates, None where only the standard errors are known."""
+    covariance: Covariance | None = field(repr=False)
+    """The covariance of the estimates, None where only the standard errors are known; that of some pairs in a
+    `TopPairs` (`topshap.statistics.partial_covariance.PartialCovariance`)."""
     player_names: tuple[str, ...] | None
     """The names of all players, None if they have none."""
     evaluations: int
@@ -108,6 +119,8 @@ class TopK:
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    ordered: bool = False
+    """Whether the race was about the order of the top k, and not only about the set."""
     rare_contributions: bool = False
     """Whether contributions may be rare and large, so that intervals and confidence may be too optimistic."""
     player_values: tuple[PlayerValue, ...] | None = None
@@ -122,7 +135,7 @@ class TopK:
 
     def __post_init__(self) -> None:
         for array in (self.players, self.estimates, self.std_errors, self.covariance):
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
     @property
@@ -133,6 +146,11 @@ class TopK:
     @property
     def n_players(self) -> int:
         """The number of players."""
+        return len(self.estimates)
+
+    @property
+    def n_candidates(self) -> int:
+        """The number of candidates that are ranked: players, or pairs of players in a `TopPairs`."""
         return len(self.estimates)
 
     @property
@@ -178,12 +196,22 @@ class TopK:
         half_width = np.where(np.isnan(half_width), np.inf, half_width)
         return np.stack([self.estimates - half_width, self.estimates + half_width], axis=1)
 
-    def pairwise(self) -> Matrix:
+    def pairwise(self, players: Any = None) -> Matrix:
         """Return the estimated probability that player i is ranked before player j, shape (n, n).
 
         The order is that of `rank_by`. It is 1/2 on the diagonal, for equal estimates, and for unknown standard errors.
+
+        Parameters
+        ----------
+        players
+            The indices of the players to compare, in this order; by default all.
         """
-        return probability_before(*self._scaled, self.rank_by)
+        if players is None:
+            return probability_before(*self._scaled, self.rank_by)
+        chosen = np.asarray(players, dtype=np.intp)
+        estimates, std_errors, covariance = self._scaled
+        among = covariance_among(covariance, std_errors, chosen)
+        return probability_before(estimates[chosen], std_errors[chosen], among, self.rank_by)
 
     @cached_property
     def confidence(self) -> float:
@@ -196,7 +224,7 @@ class TopK:
     def inclusion(self) -> Values:
         """Each player's estimated probability of being one of the top k; nan where a standard error is not known."""
         if self.stopped == "exact":
-            return np.isin(np.arange(self.n_players), self.players).astype(np.float64)
+            return np.isin(np.arange(self.n_candidates), self.players).astype(np.float64)
         return self._probabilities.of_player
 
     @cached_property
@@ -246,6 +274,29 @@ class TopK:
         """
         p_values = border_p_values(self.ranking, *self._scaled, self.rank_by)
         return StableRanks.of(p_values, level, map(self.name_of, self.ranking.tolist()))
+
+    @cached_property
+    def interactions(self) -> TopPairs:
+        """The interactions of all pairs of players, from the same evaluations; computed on first access.
+
+        They are available after a run of ``"odd-gp"``, or if all coalitions are known. Files and pickles of a result
+        do not contain them. The pairs with the largest magnitudes come first, whatever the `rank_by`; their number is
+        that of the players to find, at most that of all pairs.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> game = topshap.games.UnanimityGame([[0], [1, 2], [0, 3]], [9.0, 2.0, -3.0], n_players=4)
+        >>> topshap.identify(game, k=1).interactions.names
+        ('0 x 3',)
+        """
+        from topshap.core.pairs_result import interactions_of  # noqa: PLC0415 - a subclass of this class
+
+        return interactions_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickles and copies, without the evaluations behind `interactions`."""
+        return {name: value for name, value in vars(self).items() if name != ESTIMATE_INTERACTIONS}
 
     def to_shap(self, data: Any = None) -> Any:
         """Return a ``shap.Explanation`` for shap's plots. Needs the extra ``topshap[shap]``.
@@ -311,12 +362,12 @@ class TopK:
     @cached_property
     def ranking(self) -> Players:
         """The indices of all players, best first: the top k, then the others."""
-        rest = np.setdiff1d(np.arange(self.n_players), self.players)
+        rest = np.setdiff1d(np.arange(self.n_candidates), self.players)
         keys = rank_key(self.estimates[rest], self.rank_by)
         return np.concatenate([self.players, rest[np.argsort(-keys, kind="stable")]])
 
     @cached_property
-    def _scaled(self) -> tuple[Values, Values, Matrix | None]:
+    def _scaled(self) -> tuple[Values, Values, Covariance | None]:
         return safely_scaled(self.estimates, self.std_errors, self.covariance)
 
     def name_of(self, i: int) -> str:

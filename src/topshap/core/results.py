@@ -102,6 +102,8 @@ class TopKs(Sequence[TopK]):
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    ordered: bool = False
+    """Whether the race was about the order of the top k, and not only about the set."""
     player_values: tuple[PlayerValue, ...] | None = None
     """The value of each player in the explained input, None if unknown; all outputs have the same input."""
     rare_contributions: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))

@@ -17,7 +17,8 @@ from topshap.core.limits import Limits, resolve_limits
 from topshap.core.options import CheckedOptions
 from topshap.core.output_scales import OutputScales
 from topshap.core.outputs import check_outputs
-from topshap.core.validation import check_int, check_names, check_rng
+from topshap.core.pairs import n_candidates
+from topshap.core.validation import check_int, check_names, check_rng, refuse
 from topshap.statistics.ranking import order_of_negated
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Setup:
     player_names: tuple[str, ...] | None
     deterministic: bool
     counting: Counting
+    order: int
     rank_by: RankBy
     limits: Limits
     algorithm: Algorithm[Any]
@@ -74,15 +76,18 @@ class Setup:
         n = check_int("n_players", n_players, low=1)
         checked = CheckedOptions(**options)
         n_outputs, output_names = check_outputs(n_outputs, output_names)
+        if n < checked.order:
+            refuse("order", checked.order, must_be="1 in a game with a single player, which has no pairs")
         clear_gap = is_clear(k)
         limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic, clear_gap=clear_gap)
         seed = checked.random_state
         return cls(
             n=n,
-            k=check_k(k, n, stops_by_itself=limits.confidence is not None),
+            k=check_k(k, n_candidates(n, checked.order), stops_by_itself=limits.confidence is not None),
             player_names=check_names(checked.player_names, n),
             deterministic=deterministic,
             counting=checked.counting,
+            order=checked.order,
             rank_by=checked.rank_by,
             limits=limits,
             algorithm=algorithm,
@@ -123,6 +128,7 @@ class Setup:
             "rule": None if limits.stop is None else repr(limits.stop),
             "algorithm": self.algorithm.name,
             "rank_by": self.rank_by,
+            "ordered": self.options.ordered,
             "counting": self.counting,
             "deterministic": self.deterministic,
             "random_state": self.seed,
@@ -143,11 +149,12 @@ class Setup:
             n=self.n,
             k=self.k,
             rng=self.rng,
-            tie_order=self.rng.permutation(self.n),
+            tie_order=self.rng.permutation(n_candidates(self.n, self.order)),
             empty=empty,
             grand=grand,
             ledger=ledger,
             rank_by=order_of_negated(self.rank_by) if self.negates else self.rank_by,
+            ordered=self.options.ordered,
             epsilon=epsilon,
             delta=None if confidence is None else confidence.delta,
             guarantee=self.limits.guarantee or "asymptotic",
@@ -156,6 +163,7 @@ class Setup:
             paid_before=max(0, ledger.spent - len(ends)) if self.deterministic else 0,
             outputs=outputs,
             n_outputs=1 if outputs is None else len(outputs.empty),
+            order=self.order,
         )
 
     def _bounds(self, scale: Scale) -> tuple[float | None, tuple[float, float] | None]:
@@ -189,5 +197,7 @@ def _pick(
     limits: Limits, n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
 ) -> Algorithm[Any]:
     """Return the algorithm of a race; refuse one that cannot run it."""
+    if checked.order != 1 and n_outputs is not None:
+        refuse("order", checked.order, must_be=f"1 for a game with several outputs. This game has {n_outputs}")
     pick: Callable[..., Algorithm[Any]] = bound("pick_algorithm")
     return pick(limits, n, checked, deterministic=deterministic, n_outputs=n_outputs)

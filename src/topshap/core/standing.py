@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from topshap.statistics.partial_covariance import deviations
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.pairs import PairEstimates
+    from topshap.core.typing import Players, Values
+    from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -30,6 +33,8 @@ def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
 
 class Standing(ABC):
     """Estimates, their uncertainty and the ranking they give.
+
+    In a race of order 2 all of these are for pairs of players, see `topshap.core.pairs`.
 
     The arrays of `counts`, `estimates`, `std_errors` and `covariance` are read-only and do not change later.
     `live_estimates` and `live_std_errors` save the copy, for code that reads them in every round: they may be the
@@ -48,6 +53,13 @@ class Standing(ABC):
     """The number of samples of each player, None where the estimates are not means of samples."""
     rare_contributions: bool = False
     """Whether contributions may be rare and large, so that standard errors may be too small."""
+    interactions: Callable[[], PairEstimates] | None = None
+    """In a race of order 1, a function that estimates the interactions of all pairs from what has been evaluated so
+    far, None if the algorithm cannot. It is called later, if at all: what it refers to must not change."""
+    shapley_values: Values | None = None
+    """In a race of order 2, the estimated Shapley values of the players from the same evaluations, None if unknown."""
+    left_out: Players | None = None
+    """In a race of order 2, the players whose pairs are not estimated, None if all are."""
 
     def __init__(self, tie_order: Players, *, rank_by: RankBy = "value") -> None:
         self.n_players = len(tie_order)
@@ -64,8 +76,8 @@ class Standing(ABC):
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan where it is not known."""
 
-    def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None where only the standard errors are known."""
+    def covariance(self) -> Covariance | None:
+        """Return the covariance of the estimates, that of some of them, or None: only standard errors are known."""
         return None
 
     @property
@@ -110,11 +122,43 @@ class FittedStanding(Standing):
     def __init__(self, tie_order: Players, estimates: Values, *, rank_by: RankBy = "value") -> None:
         super().__init__(tie_order, rank_by=rank_by)
         self._estimates = estimates
-        self._covariance: Matrix = np.full((self.n_players, self.n_players), np.nan)
+        self._covariance: Covariance | None = None
+        self._std_errors: Values = np.full(self.n_players, np.nan)
 
-    def set(self, estimates: Values, covariance: Matrix, *, rare_contributions: bool = False) -> None:
-        """Replace the estimates and their covariance; the arrays must not be modified afterwards."""
+    def set(
+        self,
+        estimates: Values,
+        covariance: Covariance | None = None,
+        *,
+        std_errors: Values | None = None,
+        rare_contributions: bool = False,
+    ) -> None:
+        """Replace the estimates and their uncertainty; the arrays must not be modified afterwards.
+
+        Parameters
+        ----------
+        estimates
+            One estimate per candidate.
+        covariance
+            The covariance of the estimates, that of some of them, or None.
+        std_errors
+            The standard errors, nan where unknown; by default those of the covariance. With a covariance of some
+            estimates, they are those of the others.
+        rare_contributions
+            Whether contributions may be rare and large.
+
+        Examples
+        --------
+        >>> from topshap.statistics.partial_covariance import PartialCovariance
+        >>> standing = FittedStanding(np.arange(3), np.zeros(3))
+        >>> some = PartialCovariance(np.array([0, 2]), np.array([[4.0, 1.0], [1.0, 9.0]]))
+        >>> standing.set(np.array([1.0, 0.5, 2.0]), some, std_errors=np.ones(3))
+        >>> standing.std_errors
+        array([2., 1., 3.])
+        """
+        unknown = np.full(self.n_players, np.nan)
         self._estimates = estimates
+        self._std_errors = deviations(covariance, unknown if std_errors is None else std_errors)
         self._covariance = covariance
         self.rare_contributions = rare_contributions
 
@@ -126,8 +170,11 @@ class FittedStanding(Standing):
     @property
     def std_errors(self) -> Values:
         """The standard error of each estimate, nan where it is not known."""
-        return read_only(np.sqrt(np.maximum(np.diag(self._covariance), 0.0)))
+        return read_only(self._std_errors)
 
-    def covariance(self) -> Matrix | None:
-        """Return the covariance of the estimates, None where it is not known."""
-        return None if np.isnan(self._covariance).any() else read_only(self._covariance)
+    def covariance(self) -> Covariance | None:
+        """Return the covariance of the estimates, that of some of them, or None where it is not known."""
+        covariance = self._covariance
+        if not isinstance(covariance, np.ndarray):
+            return covariance
+        return None if np.isnan(covariance).any() else read_only(covariance)

@@ -14,9 +14,11 @@ import numpy as np
 
 from topshap.core.covariances import covariance_of
 from topshap.core.errors import ParameterError
+from topshap.core.pairs_result import TopPairs
 from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
 from topshap.interop.json_outputs import read_results
+from topshap.interop.json_pairs import read_pairs
 from topshap.interop.json_player_values import written_value
 from topshap.interop.json_values import plain
 from topshap.interop.many_json import MANY_FORMAT, MANY_VERSION, read_many
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from topshap.core.result import TopK
 
-FORMAT, OF_OUTPUTS, VERSION = "topshap.TopK", "topshap.TopKs", 1
+FORMAT, OF_OUTPUTS, OF_PAIRS, VERSION = "topshap.TopK", "topshap.TopKs", "topshap.TopPairs", 1
 MOST_BYTES = 2**31
 """The largest file that is read: the covariance of 9,000 players takes about as much."""
 
@@ -39,7 +41,7 @@ def save(top: TopK | TopKs, path: str | os.PathLike[str]) -> None:
 
 def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    kind = OF_OUTPUTS if isinstance(top, TopKs) else FORMAT
+    kind = OF_OUTPUTS if isinstance(top, TopKs) else OF_PAIRS if isinstance(top, TopPairs) else FORMAT
     content = {"format": kind, "version": VERSION, **plain(top)}
     if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
         content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
@@ -58,7 +60,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    TopK, TopKs or Explanations
+    TopK, TopPairs, TopKs or Explanations
         The same result, to the last bit.
 
     Raises
@@ -134,6 +136,7 @@ def _read(content: Any) -> Any:
 _READERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
     FORMAT: (VERSION, read_result),
     OF_OUTPUTS: (VERSION, read_results),
+    OF_PAIRS: (VERSION, read_pairs),
     MANY_FORMAT: (MANY_VERSION, read_many),
 }
 """The version and the reader of each format."""

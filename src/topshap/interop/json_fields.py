@@ -58,11 +58,16 @@ def read_result(content: Mapping[str, Any]) -> TopK:
     """
     estimates = content.get("estimates")
     n = len(estimates) if isinstance(estimates, list) else 0
-    top: TopK = _read_fields(TopK, RESULT, content, n)
+    top: TopK = read_fields(TopK, RESULT, content, n)
+    check_together(top)
+    return top
+
+
+def check_together(top: TopK) -> None:
+    """Raise a `FieldError` if fields contradict each other."""
     for name, must_be, holds in TOGETHER:
         if not holds(top):
             raise FieldError(f"the field {name!r} must be {must_be}")
-    return top
 
 
 def shorten_value(value: Any) -> str:
@@ -76,7 +81,7 @@ def shorten_value(value: Any) -> str:
     return _SHORT.repr(value)
 
 
-def _read_fields(kind: Any, table: Mapping[str, Field], content: Mapping[str, Any], n: int, within: str = "") -> Any:
+def read_fields(kind: Any, table: Mapping[str, Field], content: Mapping[str, Any], n: int, within: str = "") -> Any:
     """Return a dataclass from its fields; those with a default may be missing."""
     needed = {field.name for field in fields(kind) if field.default is MISSING}
     for wrong, what in ((set(content) - set(table), "unknown"), (needed - set(content), "missing")):
@@ -214,20 +219,29 @@ def _rows_of(read_row: Callable[[Any, int], Values]) -> Callable[[Any, int], Mat
 
 def _history(value: Any, n: int) -> History:
     _require(isinstance(value, dict))
-    history: History = _read_fields(History, HISTORY, value, n, within="history.")
+    history: History = read_fields(History, HISTORY, value, n, within="history.")
     return history
 
 
 def _is_covariance(top: TopK) -> bool:
     """Return whether the covariance is symmetric, without negative variances, and known where standard errors are."""
-    known = ~np.isnan(top.std_errors)
-    estimates, _, covariance = safely_scaled(top.estimates, top.std_errors, top.covariance)
-    if covariance is None:
-        return True
-    if covariance.shape != (top.n_players, top.n_players):
+    estimates, std_errors, covariance = safely_scaled(top.estimates, top.std_errors, top.covariance)
+    return not isinstance(covariance, np.ndarray) or is_covariance(estimates, std_errors, covariance)
+
+
+def is_covariance(estimates: Values, std_errors: Values, covariance: Matrix) -> bool:
+    """Return whether a matrix may be the covariance of estimates.
+
+    Examples
+    --------
+    >>> is_covariance(np.zeros(2), np.ones(2), np.array([[1.0, 0.5], [0.0, 1.0]]))
+    False
+    """
+    if covariance.shape != (len(estimates), len(estimates)):
         return False
+    known = ~np.isnan(std_errors)
     shared = covariance[np.ix_(known, known)]
-    rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(estimates).max()) ** 2)
+    rounding = _ROUNDING * max(float(np.abs(shared).max(initial=0.0)), float(np.abs(estimates).max(initial=0.0)) ** 2)
     symmetric = (np.abs(shared - shared.T) <= rounding).all()  # False for nan
     return bool(symmetric and (np.diag(shared) >= -rounding).all())
 
@@ -265,6 +279,7 @@ RESULT: dict[str, Field] = {
     "history": Field("an object", _history, or_null=True),
     "random_state": _COUNT_OR_NULL,
     "rank_by": _one_of(RANK_BY),
+    "ordered": Field("true or false", _instance_of(bool)),
     "rare_contributions": Field("true or false", _instance_of(bool)),
     "player_values": Field(
         'a list of {n} strings, numbers, true, false, null or {{"number": "nan"}}', read_player_values, or_null=True

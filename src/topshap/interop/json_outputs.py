@@ -112,7 +112,7 @@ def _together(tops: list[TopK], output_names: tuple[str, ...] | None, factors: l
     if len({(top.k, top.n_players) for top in tops}) > 1:
         raise FieldError("the fields 'players' and 'estimates' must have rows of the same length")
     covariances: Covariances | None = None
-    if factors is not None and first.covariance is not None:
+    if factors is not None and isinstance(first.covariance, np.ndarray):
         covariances = SharedCovariance(first.covariance, np.array(factors, dtype=np.float64))
     else:
         covariances = stacked(top.covariance for top in tops)

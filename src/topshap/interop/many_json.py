@@ -18,6 +18,7 @@ from topshap.core.errors import ParameterError
 from topshap.core.explanations import Explanations
 from topshap.core.result import TopK
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
+from topshap.interop.json_pairs import read_pairs
 from topshap.interop.json_values import plain
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MANY_FORMAT, MANY_VERSION = "topshap.Explanations", 1
-PER_RESULT = frozenset({"players", "estimates", "std_errors", "covariance", "history", "player_values"})
+PER_RESULT = frozenset(
+    {"players", "estimates", "std_errors", "covariance", "history", "player_values", "shapley_values"}
+)
 """The fields of a result whose size grows with the number of players; they are never shared."""
 _FIELDS = {"shared", "results", "n_outputs", "data", "row_names", "output_names"}
 
@@ -70,7 +73,7 @@ def read_many(content: Mapping[str, Any]) -> Explanations:
     valid = n_outputs is None or (type(n_outputs) is int and n_outputs > 0 and len(tops) % n_outputs == 0)
     _require(valid, "n_outputs", "null or a number of outputs that divides the number of results", n_outputs)
     rows = tops if n_outputs is None else [tops[i : i + n_outputs] for i in range(0, len(tops), n_outputs)]
-    data = _data(content["data"], len(rows), tops[0].n_players if tops else 0)
+    data = _data(content["data"], len(rows), tops[0].n_candidates if tops else 0)
     for name in ("row_names", "output_names"):
         names = content[name]
         _require(names is None or _is_list_of(names, str), name, "a list of strings or null", names)
@@ -85,6 +88,11 @@ def _written(top: TopK) -> dict[str, Any]:
     """Return the fields of a result for JSON."""
     values = getattr(top, "player_values", None)
     return plain(top) | ({} if values is None else {"player_values": _row(values)})
+
+
+def _of_pairs(content: Mapping[str, Any]) -> bool:
+    """Return whether a result is for pairs: it then has a field that other results do not have."""
+    return "left_out" in content
 
 
 def _row(values: Iterable[Any]) -> list[Any]:
@@ -109,7 +117,7 @@ def _result(position: int, content: dict[str, Any], own: Mapping[str, Any], shar
     if both := set(own) & set(shared):
         raise FieldError(f"the field {shorten_value(min(both))} is both in 'shared' and in results[{position}]")
     try:
-        return read_result(content)
+        return read_pairs(content) if _of_pairs(content) else read_result(content)
     except FieldError as error:
         raise FieldError(f"in results[{position}], {error}") from None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.extras import import_extra
+from topshap.core.pairs import all_pairs
 from topshap.statistics.normal_intervals import two_sided_quantile
 
 if TYPE_CHECKING:
@@ -33,23 +34,40 @@ def outputs_to_frame(tops: TopKs) -> pd.DataFrame:
 
 
 def to_frame(top: TopK) -> pd.DataFrame:
-    """Return all players of a result as a DataFrame, best first, with their values in the explained input if known."""
+    """Return all players or pairs of a result as a DataFrame, best first.
+
+    Players have their values in the explained input, if these are known.
+    """
     pandas = import_extra("pandas", extra="pandas", needed_by="to_frame")
     low, high = top.interval().T
     columns = {
-        # as objects: strings of pandas cannot hold every name
-        "player": pandas.Series([top.name_of(i) for i in range(top.n_players)], dtype=object),
+        **_candidates(top, pandas),
         "estimate": top.estimates,
         "std_error": top.std_errors,
         "low": low,
         "high": high,
         "p_top_k": top.inclusion,
-        "top_k": np.isin(np.arange(top.n_players), top.players),
+        "top_k": np.isin(np.arange(top.n_candidates), top.players),
     }
-    if top.player_values is not None:
+    if top.player_values is not None and top.order == 1:
         columns["player_value"] = pandas.Series(list(top.player_values), dtype=object)
     frame: pd.DataFrame = pandas.DataFrame(columns).iloc[top.ranking]
     return frame
+
+
+def _candidates(top: TopK, pandas: Any) -> dict[str, Any]:
+    """Return the columns with names: those of the players, or of both players of each pair.
+
+    They are objects, since strings of pandas cannot hold every name.
+    """
+    if top.order == 1:
+        return {"player": pandas.Series([top.name_of(i) for i in range(top.n_players)], dtype=object)}
+    names = [str(i) for i in range(top.n_players)] if top.player_names is None else list(top.player_names)
+    players = all_pairs(top.n_players).T
+    return {
+        column: pandas.Series([names[i] for i in of_pair.tolist()], dtype=object)
+        for column, of_pair in zip(("player_a", "player_b"), players, strict=True)
+    }
 
 
 def many_to_frame(tops: Explanations, *, wide: bool, probabilities: bool) -> pd.DataFrame:

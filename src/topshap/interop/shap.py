@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.cells import numeric_table
+from topshap.core.errors import RaceError
 from topshap.core.extras import import_extra
 from topshap.core.validation import front_door, refuse
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.explanations import Explanations
+    from topshap.core.pairs_result import TopPairs
     from topshap.core.player_values import PlayerValue
     from topshap.core.result import TopK
     from topshap.core.results import TopKs
@@ -39,6 +41,28 @@ def to_shap(top: TopK, data: Any = None) -> Any:
         lower_bounds=low + shift,
         upper_bounds=high + shift,
         error_std=top.std_errors,
+    )
+
+
+@front_door
+def pairs_to_shap(top: TopPairs, data: Any = None) -> Any:
+    """Return interactions as a ``shap.Explanation`` of shape (n, n), as shap's tree explainers return them."""
+    if top.shapley_values is None:
+        raise RaceError(
+            "The main effects on the diagonal of shap's interaction values need the Shapley values of the players, "
+            "which this result does not have. top.matrix has the interactions alone, identify(...).interactions both."
+        )
+    shap = import_extra("shap", extra="shap", needed_by="to_shap")
+    cells = as_cells(top.player_values) if data is None else _cells(data, top.n_players)
+    halves = top.matrix / 2.0
+    names = [str(i) for i in range(top.n_players)] if top.player_names is None else list(top.player_names)
+    return shap.Explanation(
+        values=halves + np.diag(top.shapley_values - halves.sum(axis=1)),
+        base_values=top.empty,
+        data=cells,
+        display_data=cells,
+        feature_names=names,
+        error_std=top.matrix_std_errors / 2.0,
     )
 
 
@@ -68,6 +92,8 @@ def outputs_to_shap(tops: TopKs, data: Any = None) -> Any:
 
 def many_to_shap(tops: Explanations) -> Any:
     """Return many rows as one ``shap.Explanation``, with the outputs on its last axis and 95% intervals as bounds."""
+    if tops.order != 1:
+        raise RaceError("Interactions of many rows have no layout in shap. tops[i].to_shap() is that of one row.")
     shap = import_extra("shap", extra="shap", needed_by="to_shap")
     shift = _shares(tops.estimates, tops.players, tops.grand - tops.empty)
     half = two_sided_quantile(0.05) * tops.std_errors

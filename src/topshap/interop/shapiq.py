@@ -10,6 +10,7 @@ from topshap.core.coalitions import check_coalitions
 from topshap.core.errors import GameError
 from topshap.core.extras import import_extra
 from topshap.core.fingerprints import check_fingerprint, fingerprint_of, named_fingerprint_of
+from topshap.core.pairs import all_pairs
 from topshap.core.race import Race
 from topshap.core.validation import check_int, check_names, front_door, refuse, resolve_n_players
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from topshap.core.algorithm import Algorithm
+    from topshap.core.pairs_result import TopPairs
     from topshap.core.result import TopK
     from topshap.core.typing import Coalitions, Game, Values
 
@@ -34,6 +36,25 @@ def to_interaction_values(top: TopK) -> Any:
         index="SV",
         min_order=0,
         max_order=1,
+        n_players=top.n_players,
+        estimated=top.stopped != "exact",
+        estimation_budget=top.evaluations,
+        baseline_value=top.empty,
+    )
+
+
+def pairs_to_interaction_values(top: TopPairs) -> Any:
+    """Return the estimates of pairs as ``shapiq.InteractionValues``; see `topshap.TopPairs.to_shapiq`."""
+    scores: dict[tuple[int, ...], float] = {}
+    if top.shapley_values is not None:
+        scores |= {(i,): float(value) for i, value in enumerate(top.shapley_values)}
+    pairs = all_pairs(top.n_players).tolist()
+    scores |= {(i, j): value for (i, j), value in zip(pairs, top.estimates.tolist(), strict=True)}
+    return shapiq.InteractionValues(
+        scores,
+        index="SII",
+        min_order=2 if top.shapley_values is None else 1,
+        max_order=2,
         n_players=top.n_players,
         estimated=top.stopped != "exact",
         estimation_budget=top.evaluations,

@@ -1,4 +1,4 @@
-"""Exact Shapley values by enumeration, to compare estimates with."""
+"""Exact Shapley values and interactions by enumeration, to compare estimates with."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
+from topshap.core.interactions import interactions_from_table
 from topshap.core.outputs import check_outputs
 from topshap.core.tables import shapley_from_table
 from topshap.core.validation import check_int, front_door, resolve_n_players
@@ -16,7 +17,7 @@ from topshap.core.values import check_values, put_values
 if TYPE_CHECKING:
     from topshap.core.typing import Game, Values
 
-__all__ = ["shapley_from_table", "shapley_values", "value_table"]
+__all__ = ["interactions_from_table", "shapley_from_table", "shapley_interactions", "shapley_values", "value_table"]
 
 
 def shapley_values(
@@ -40,6 +41,29 @@ def shapley_values(
     array([3., 3., 3.])
     """
     return shapley_from_table(value_table(game, n_players, max_players=max_players, batch_bytes=batch_bytes))
+
+
+def shapley_interactions(
+    game: Game, n_players: int | None = None, *, max_players: int = 24, batch_bytes: int = 2**24
+) -> Values:
+    """Return the exact Shapley interaction index of every pair of players by evaluating every coalition once.
+
+    Parameters
+    ----------
+    game, n_players, max_players, batch_bytes
+        See `value_table`. The game has one number per coalition, and at least two players.
+
+    Returns
+    -------
+    Values
+        One number per pair, in the order (0, 1), (0, 2), ..., (n - 2, n - 1); see `interactions_from_table`.
+
+    Examples
+    --------
+    >>> shapley_interactions(lambda coalitions: coalitions.sum(axis=1) ** 2, n_players=3)
+    array([2., 2., 2.])
+    """
+    return interactions_from_table(value_table(game, n_players, max_players=max_players, batch_bytes=batch_bytes))
 
 
 @front_door

@@ -1,7 +1,7 @@
 """Plots of a result, of the race that led to it, and of many rows. Needs the extra ``topshap[plots]``.
 
-Each function takes a `topshap.TopK`, or the `topshap.Explanations` of many rows (`beeswarm`, `bar`, `heat_map`), and,
-optionally, the axes to draw on, and returns the axes. The top k and the rest
+Each function takes a `topshap.TopK`, a `topshap.TopPairs` (`network`, `matrix`), or the `topshap.Explanations` of many
+rows (`beeswarm`, `bar`, `heat_map`), and, optionally, the axes to draw on, and returns the axes. The top k and the rest
 differ in brightness as well as in hue, so that the plots can be printed in grey.
 
 Examples
@@ -19,6 +19,8 @@ from topshap.show.curves_plot import curves
 from topshap.show.heat_map_plot import heat_map
 from topshap.show.leaderboard_plot import leaderboard
 from topshap.show.maps import image_map, text_map
+from topshap.show.matrix_plot import matrix
+from topshap.show.network_plot import network
 from topshap.show.outputs_plot import output_map
 from topshap.show.pairwise_plot import pairwise
 from topshap.show.race_plot import race
@@ -31,6 +33,8 @@ __all__ = [
     "heat_map",
     "image_map",
     "leaderboard",
+    "matrix",
+    "network",
     "output_map",
     "pairwise",
     "race",

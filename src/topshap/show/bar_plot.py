@@ -9,6 +9,7 @@ import numpy as np
 from topshap.core.importance import Importance
 from topshap.core.validation import check_probability, front_door, refuse
 from topshap.show.many_rows import labels_of, most_important, one_output
+from topshap.show.nouns import quantity
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new, open_frame, plain
 from topshap.statistics.normal_intervals import two_sided_quantile
 
@@ -79,7 +80,9 @@ def bar(
     ax.set_xlim(left=0.0)
     ax.tick_params(axis="y", length=0)
     open_frame(ax, "top", "right", "left")
-    ax.set_xlabel("mean magnitude of the Shapley value" + (f", with {100 * level:g}% intervals" if known.any() else ""))
+    noun = "Shapley value" if isinstance(tops, Importance) else quantity(tops)
+    intervals = f", with {100 * level:g}% intervals" if known.any() else ""
+    ax.set_xlabel(f"mean magnitude of the {noun}{intervals}")
     ax.set_title(f"{importance.n_rows:,} rows", loc="left", fontsize="medium")
     return ax
 

@@ -20,6 +20,7 @@ from topshap.show.many_rows import (
     relative_values,
     swarm_offsets,
 )
+from topshap.show.nouns import candidate, quantity
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def beeswarm(
     ax.grid(axis="y", color="#EEEEEE", linewidth=0.8)
     ax.set_axisbelow(True)
     open_frame(ax, "top", "right", "left")
-    ax.set_xlabel("Shapley value")
+    ax.set_xlabel(quantity(tops))
     if points is not None:
         bar = ax.figure.colorbar(points, ax=ax, ticks=[0.0, 1.0], shrink=0.7, aspect=30, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
@@ -107,5 +108,6 @@ def beeswarm(
 
 def _title(tops: Explanations, rows: int, players: int) -> str:
     of_rows = f"{rows:,} rows" if rows == len(tops) else f"{rows:,} of {len(tops):,} rows"
-    of_players = f"{players} players" if players == tops.n_players else f"{players} of {tops.n_players:,} players"
+    noun = f"{candidate(tops)}s"
+    of_players = f"{players} {noun}" if players == tops.n_players else f"{players} of {tops.n_players:,} {noun}"
     return f"{of_players}, {of_rows}"

@@ -11,9 +11,9 @@ from topshap.core.powers_of_two import safely_scaled
 from topshap.core.results import TopKs
 from topshap.core.validation import refuse
 from topshap.show.labels import NAME_LENGTH, labels_of, name_of, on_one_line, value_text, with_value
+from topshap.show.nouns import candidate, quantity
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
-from topshap.statistics.ranking import probability_before
 from topshap.statistics.ties import differ, tied_with
 
 if TYPE_CHECKING:
@@ -42,6 +42,18 @@ def check_one_output(top: Any) -> None:
         refuse("top", got=got, must_be="the result of one output, such as tops[0]; output_map shows all outputs")
 
 
+def check_players(top: Any) -> None:
+    """Refuse the result for pairs where players are shown.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> check_players(topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1))
+    """
+    if top.order != 1:
+        refuse("top", got="one for pairs", must_be="a result for players; network and matrix show pairs")
+
+
 def has_learned(found: TopK | Race) -> bool:
     """Return whether anything distinguishes the players: different estimates, a known standard error, or exact values.
 
@@ -58,8 +70,7 @@ def has_learned(found: TopK | Race) -> bool:
 
 def probability_ahead(top: TopK, players: Players) -> Matrix:
     """Return `TopK.pairwise` for some of the players, without computing it for all of them."""
-    covariance = None if top.covariance is None else top.covariance[np.ix_(players, players)]
-    return probability_before(*safely_scaled(top.estimates[players], top.std_errors[players], covariance), top.rank_by)
+    return top.pairwise(players)
 
 
 def tied_at_border(top: TopK) -> Players:
@@ -113,7 +124,7 @@ class Row:
 
 
 def _full_name(top: TopK, player: int) -> str:
-    value = None if top.player_values is None else top.player_values[player]
+    value = None if top.player_values is None or top.order == 2 else top.player_values[player]
     return with_value(on_one_line(name_of(top, player)), value_text(value, _FULL_VALUE))
 
 
@@ -132,13 +143,17 @@ class Leaderboard:
 
     rows: tuple[Row, ...]
     k: int
-    n_players: int
+    n_candidates: int
     exact: bool
     """Whether the values are known without error, so that there is no uncertainty to show."""
     scale: float
     """The largest magnitude of an estimate: smaller numbers by many orders are rounding errors."""
     learned: bool
     """Whether anything distinguishes the players; if not, their order is arbitrary."""
+    quantity: str = "Shapley value"
+    """The noun for the estimates."""
+    candidate: str = "player"
+    """The noun for what is ranked."""
 
     @classmethod
     def of(
@@ -155,7 +170,7 @@ class Leaderboard:
         inclusion = top.inclusion if with_inclusion and top.stopped != "exact" else None
         players = top.ranking[ranks].tolist()
         labels = labels_of(top, players, label_length)
-        hidden = (np.diff(ranks, append=top.n_players) - 1).tolist()
+        hidden = (np.diff(ranks, append=top.n_candidates) - 1).tolist()
         width = two_sided_quantile(1.0 - level)
         rows = tuple(
             Row(
@@ -174,7 +189,9 @@ class Leaderboard:
             for rank, player, label, left_out in zip(ranks.tolist(), players, labels, hidden, strict=True)
         )
         largest = float(np.abs(top.estimates).max())
-        return cls(rows, top.k, top.n_players, exact=top.stopped == "exact", scale=largest, learned=learned)
+        nouns = {"quantity": quantity(top), "candidate": candidate(top)}
+        exact = top.stopped == "exact"
+        return cls(rows, top.k, top.n_candidates, exact=exact, scale=largest, learned=learned, **nouns)
 
     @property
     def border(self) -> int | None:
@@ -182,7 +199,7 @@ class Leaderboard:
 
         None if everyone is in it, or if nothing distinguishes the players.
         """
-        return self.k if self.learned and self.k < self.n_players else None
+        return self.k if self.learned and self.k < self.n_candidates else None
 
     @property
     def limits(self) -> tuple[float, float]:

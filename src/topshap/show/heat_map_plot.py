@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.core.validation import check_choice, front_door
 from topshap.show.many_rows import heat_map_order, labels_of, most_important, one_output
+from topshap.show.nouns import quantity
 from topshap.show.style import axes_or_new, open_frame, plain
 
 if TYPE_CHECKING:
@@ -76,6 +77,6 @@ def heat_map(
     words = {"clustered": "similar rows together", "prediction": "highest prediction first", "given": "in order"}
     ax.set_xlabel(f"{len(tops):,} rows, {words[order]}")
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=30, pad=0.02, extend="both")
-    bar.set_label("Shapley value")
+    bar.set_label(quantity(tops))
     bar.outline.set_visible(False)
     return ax

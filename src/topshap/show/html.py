@@ -32,7 +32,7 @@ def html_leaderboard(top: TopK, *, most: int = 24) -> str:
     >>> "&lt;b&gt;" in html_leaderboard(top), "<b>" in html_leaderboard(top)
     (True, False)
     """
-    board = Leaderboard.of(top, shown_ranks(top.n_players, top.k, most), label_length=26, with_inclusion=True)
+    board = Leaderboard.of(top, shown_ranks(top.n_candidates, top.k, most), label_length=26, with_inclusion=True)
     if not board.learned:
         return f'<p class="ts-none">No ranking: {NOTHING_LEARNED}.</p>'
     rows = "".join(_row(board, row) for row in board.rows)
@@ -60,9 +60,9 @@ def _row(board: Leaderboard, row: Row) -> str:
 def _details(board: Leaderboard, row: Row) -> str:
     """Return the lines of the tooltip of a row."""
     tied = ", tied with others at the border" if row.tied else ""
-    lines = [row.name, f"rank {row.rank} of {board.n_players:,}{tied}"]
+    lines = [row.name, f"rank {row.rank} of {board.n_candidates:,}{tied}"]
     if board.exact:
-        return "\n".join([*lines, f"Shapley value {row.estimate:.6g}"])
+        return "\n".join([*lines, f"{board.quantity} {row.estimate:.6g}"])
     lines.append(f"estimate {row.estimate:.6g}")
     if np.isnan(row.std_error):
         lines.append("standard error unknown")

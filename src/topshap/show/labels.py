@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.pairs import TIMES, pair_at, pair_name
 from topshap.core.printable import printable
 
 if TYPE_CHECKING:
@@ -57,8 +58,35 @@ def around_border(n_players: int, k: int, most: int) -> Players:
 
 
 def name_of(found: TopK | Race, player: int) -> str:
-    """Return a player's name; its index as text if the players have no names."""
+    """Return a player's name, or that of a pair; indices as text if the players have no names."""
+    if found.order == 2:
+        return pair_name(player, found.n_players, found.player_names)
     return str(player) if found.player_names is None else found.player_names[player]
+
+
+def short_names(found: TopK | Race, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
+    """Return the names of players that are shown together, cut such that they stay different; of pairs, both names.
+
+    Examples
+    --------
+    >>> import topshap
+    >>> race = topshap.Race(3, 1, order=2, player_names=["income of the household", "rooms", "distance to a station"])
+    >>> short_names(race, range(3), 20)
+    ['income o…old x rooms', 'incom…ld x dista…on', 'rooms x distance…ion']
+    """
+    if found.order == 1:
+        return shorten_all((name_of(found, player) for player in players), length)
+    names = found.player_names or tuple(map(str, range(found.n_players)))
+    pairs = (pair_at(int(player), found.n_players) for player in players)
+    return [_short_pair(names[first], names[second], length) for first, second in pairs]
+
+
+def _short_pair(first: str, second: str, length: int) -> str:
+    """Return the name of a pair, in which the longer name is cut first."""
+    lines = [on_one_line(first), on_one_line(second)]
+    room = max(2, length - len(TIMES))
+    rooms = [max(room // 2, room - len(other)) for other in reversed(lines)]
+    return TIMES.join(shorten(line, most) for line, most in zip(lines, rooms, strict=True))
 
 
 def value_text(value: Any, length: int = VALUE_LENGTH) -> str:
@@ -88,7 +116,7 @@ def with_value(name: str, value: str) -> str:
 def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> list[str]:
     """Return the labels of players that are shown together: names and values, cut to `length` characters.
 
-    Where players have values, there is room for six more characters.
+    Where players have values, there is room for six more characters. Pairs are shown without values.
 
     Examples
     --------
@@ -98,9 +126,9 @@ def labels_of(top: TopK, players: Iterable[int], length: int = NAME_LENGTH) -> l
     ['age = 39', 'x = 1.5']
     """
     chosen = list(players)
+    if top.player_values is None or top.order == 2:
+        return short_names(top, chosen, length)
     names = [name_of(top, player) for player in chosen]
-    if top.player_values is None:
-        return shorten_all(names, length)
     values = [value_text(top.player_values[player], max(VALUE_LENGTH, length // 2)) for player in chosen]
     longest = max((len(with_value("", value)) for value in values), default=0)
     room = max(length + 6 - longest, length // 2)

@@ -9,6 +9,7 @@ import numpy as np
 from topshap.core.validation import check_int, check_probability, front_door
 from topshap.show.board import Leaderboard, check_one_output
 from topshap.show.labels import shown_ranks
+from topshap.show.nouns import quantity
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INK, INSIDE, OUTSIDE, axes_or_new, open_frame, plain
 from topshap.show.wording import NOTHING_LEARNED, title
 
@@ -54,7 +55,7 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     check_one_output(top)
     most = check_int("most", most, low=4)
     level = check_probability("level", level)
-    ranks = shown_ranks(top.n_players, top.k, most)
+    ranks = shown_ranks(top.n_candidates, top.k, most)
     board = Leaderboard.of(top, ranks, level=level, with_inclusion=True)
     places = _places(board)
     ax = axes_or_new(ax, height=1.1 + 0.27 * (places[-1] + 1))
@@ -71,7 +72,7 @@ def leaderboard(top: TopK, ax: Axes | None = None, *, most: int = 24, level: flo
     ax.tick_params(axis="y", length=0)
     _annotate(ax, board, places)
     open_frame(ax, "top", "right", "left")
-    ax.set_xlabel("Shapley value" + (f", with {100 * level:g}% intervals" if board.has_intervals else ""))
+    ax.set_xlabel(quantity(top) + (f", with {100 * level:g}% intervals" if board.has_intervals else ""))
     unknown = "" if board.learned else f": {NOTHING_LEARNED}"
     ax.set_title(f"{title(top)} after {top.evaluations:,} evaluations{unknown}", loc="left", fontsize="medium")
     return ax

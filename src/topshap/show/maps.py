@@ -9,7 +9,7 @@ import numpy as np
 from topshap.core.extras import import_extra
 from topshap.core.printable import printable
 from topshap.core.validation import front_door, refuse
-from topshap.show.board import has_learned, tied_at_border
+from topshap.show.board import check_players, has_learned, tied_at_border
 from topshap.show.labels import name_of
 from topshap.show.style import FAINT_TEXT, INK, INSIDE, axes_or_new
 from topshap.show.wording import NOTHING_LEARNED
@@ -75,6 +75,7 @@ def text_map(
     >>> [text.get_text() for text in ax.texts if text.get_bbox_patch()]
     ['acting', 'superb']
     """
+    check_players(top)
     named = pieces is None
     texts = [name_of(top, i) for i in range(top.n_players)] if pieces is None else [str(piece) for piece in pieces]
     owners = _owners(player_of, len(texts))
@@ -127,6 +128,7 @@ def image_map(top: TopK, image: ArrayLike, segments: ArrayLike, ax: Axes | None 
     >>> [text.get_text() for text in ax.texts]
     ['1', '2']
     """
+    check_players(top)
     pixels, regions = np.asarray(image), np.asarray(segments)
     if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "biuf":
         refuse("image", image, must_be="an array of numbers of shape (height, width, ...)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from topshap.statistics.ties import OF_ERROR, ROUNDING, SMALL
@@ -41,3 +43,17 @@ def short_number(value: float, scale: float, *, error: float = 0.0, digits: int 
     ('0.123', '0')
     """
     return f"{0.0 if negligible(value, scale, error) else value:.{digits}g}"
+
+
+def cell_number(value: float, largest: float) -> str:
+    """Return a number for a cell of a table whose largest magnitude is given, with as many decimals as the others.
+
+    Examples
+    --------
+    >>> [cell_number(value, 12.57) for value in (-12.57, 3.47, 0.0001)], cell_number(2e-9, 3e-9)
+    (['-12.6', '3.5', '0'], '2e-09')
+    """
+    if not 1e-3 <= largest < 1e4:
+        return short_number(value, largest, digits=2)
+    text = f"{value:.{max(0, 2 - math.floor(math.log10(largest)))}f}"
+    return text if float(text) != 0.0 else "0"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from topshap.core.validation import check_int, front_door
 from topshap.show.board import check_one_output, has_learned, probability_ahead
-from topshap.show.labels import around_border, labels_of, name_of, shorten_all
+from topshap.show.labels import around_border, labels_of, short_names
 from topshap.show.numbers import percent
 from topshap.show.style import BORDER_LINE, axes_or_new, plain
 from topshap.show.wording import NOTHING_LEARNED
@@ -48,13 +48,13 @@ def pairwise(top: TopK, ax: Axes | None = None, *, most: int = 12) -> Axes:
     """
     check_one_output(top)
     most = check_int("most", most, low=2)
-    ranks = around_border(top.n_players, top.k, most)
+    ranks = around_border(top.n_candidates, top.k, most)
     players = top.ranking[ranks]
     ahead = probability_ahead(top, players)
     side = max(3.0, 1.8 + 0.42 * len(ranks))
     ax = axes_or_new(ax, width=side + 0.6, height=side)
     image = ax.imshow(ahead, cmap="Blues", vmin=0.0, vmax=1.0)
-    names = shorten_all((name_of(top, i) for i in players), 20)
+    names = short_names(top, players, 20)
     ax.set_yticks(range(len(ranks)), labels_of(top, players, 20))
     ax.set_xticks(range(len(ranks)), names, rotation=45, ha="right", rotation_mode="anchor")
     plain([*ax.get_xticklabels(), *ax.get_yticklabels()])

@@ -10,6 +10,7 @@ from topshap.core.history import History
 from topshap.core.validation import check_int, check_probability, front_door, refuse
 from topshap.show.board import check_one_output, has_learned
 from topshap.show.labels import labels_of, shown_ranks
+from topshap.show.nouns import quantity
 from topshap.show.style import BORDER_LINE, FAINT_TEXT, INSIDE, OUTSIDE_LINE, axes_or_new, open_frame
 from topshap.show.wording import NOTHING_LEARNED, race_title
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -61,7 +62,7 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
     most = check_int("most", most, low=4)
     level = check_probability("level", level)
     history = known_history(top)
-    ranks = shown_ranks(top.n_players, top.k, most)
+    ranks = shown_ranks(top.n_candidates, top.k, most)
     players = top.ranking[ranks]
     in_top = ranks[ranks < top.k] if has_learned(top) else ranks[:0]
     ax = axes_or_new(ax, width=7.0, height=4.2)
@@ -86,7 +87,7 @@ def race(top: TopK, ax: Axes | None = None, *, most: int = 12, level: float = 0.
         ax.axhline(place, zorder=0, **BORDER_LINE)
     open_frame(ax, "top", "right")
     ax.set_xlabel("evaluations")
-    ax.set_ylabel("Shapley value")
+    ax.set_ylabel(quantity(top))
     unknown = "" if has_learned(top) else f": {NOTHING_LEARNED}"
     ax.set_title(f"{race_title(top, len(ranks))}{unknown}", loc="left", fontsize="medium")
     return ax
@@ -104,7 +105,7 @@ def borders(top: TopK) -> list[float]:
     >>> [borders(topshap.identify(game, k=1, rank_by=by, random_state=0)) for by in ("value", "magnitude")]
     [[2.0], [2.5, -2.5]]
     """
-    if top.k == top.n_players or not has_learned(top):
+    if top.k == top.n_candidates or not has_learned(top):
         return []
     between = rank_key(top.estimates[top.ranking[[top.k - 1, top.k]]], top.rank_by).mean()
     return border_lines(float(between), top.rank_by)

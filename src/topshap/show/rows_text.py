@@ -8,6 +8,7 @@ import numpy as np
 
 from topshap.show.board import INTERVAL_NOTE
 from topshap.show.labels import shorten, shorten_all, value_text, with_value
+from topshap.show.nouns import candidate
 from topshap.show.numbers import percent, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
 
@@ -56,7 +57,7 @@ def headline(tops: Explanations) -> str:
     """Return the numbers of rows, players, outputs and evaluations in one line."""
     outputs = f" and {tops.n_outputs} outputs" if tops.n_outputs else ""
     return (
-        f"{len(tops):,} explanations of {tops.n_players:,} players{outputs}: the top {tops.k} of each after "
+        f"{len(tops):,} explanations of {tops.n_players:,} {candidate(tops)}s{outputs}: the top {tops.k} of each after "
         f"{tops.evaluations:,} evaluations in total"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from topshap.show.board import LEVEL, has_learned
+from topshap.show.board import LEVEL, check_players, has_learned
 from topshap.show.labels import labels_of
 from topshap.show.numbers import negligible, short_number
 from topshap.statistics.normal_intervals import two_sided_quantile
@@ -69,6 +69,7 @@ class Steps:
         The estimates of the others need not add up exactly, so their step is what is missing. Without others, a
         remaining difference is a step too. There are no players while nothing distinguishes them.
         """
+        check_players(top)
         shown = top.players[:most] if has_learned(top) else top.players[:0]
         width = two_sided_quantile(1.0 - level)
         before, after = ("no players", "all players") if top.output_name is None else ("base value", "prediction")
@@ -119,6 +120,6 @@ def _others(count: int) -> str:
 
 def _error_of_sum(top: TopK, players: Players) -> float:
     """Return the standard error of the sum of some estimates, which is that of what they leave to the others."""
-    if top.covariance is None:
+    if not isinstance(top.covariance, np.ndarray):
         return float(np.hypot.reduce(top.std_errors[players]))  # squares may overflow
     return float(np.sqrt(max(0.0, top.covariance[np.ix_(players, players)].sum())))

@@ -68,7 +68,7 @@ class LiveLeaderboard(ProgressView):
         race, console = self._race, self._live.console
         picture = _text(self._headline(), _HEAD)
         try:
-            ranks = shown_ranks(race.n_players, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
+            ranks = shown_ranks(race.n_candidates, race.k, max(4, min(_MOST_ROWS, console.height - 7)))
             found: TopK | TopKs = race.result()
             board = Leaderboard.of(found[0] if isinstance(found, TopKs) else found, ranks)
             table = _below_headline(board, ascii_only=console.options.ascii_only)
@@ -103,7 +103,7 @@ def _below_headline(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
 
 def _table(board: Leaderboard, *, ascii_only: bool) -> RenderableType:
     table = _rich("table").Table(box=None, pad_edge=False)
-    for heading, justify in (("", "right"), ("player", "left"), ("95% interval", "left"), ("estimate", "right")):
+    for heading, justify in (("", "right"), (board.candidate, "left"), ("95% interval", "left"), ("estimate", "right")):
         table.add_column(heading, justify=justify, no_wrap=True, header_style="dim")
     ink = "-o|" if ascii_only else "─●│"
     for row in board.rows:

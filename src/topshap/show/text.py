@@ -29,7 +29,7 @@ def text_leaderboard(top: TopK) -> str:
        3  1           1
     Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
     """
-    shown = np.arange(min(top.n_players, max(top.k + 5, 10)))
+    shown = np.arange(min(top.n_candidates, max(top.k + 5, 10)))
     board = Leaderboard.of(top, shown, label_length=40)
     if not board.learned:
         return "\n".join([top.headline, f"No ranking: {NOTHING_LEARNED}.", top.promise])

@@ -8,7 +8,8 @@ import numpy as np
 
 from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, tied_at_border
-from topshap.show.labels import name_of, shorten
+from topshap.show.labels import short_names
+from topshap.show.nouns import candidate, everyone, quantity
 from topshap.statistics.normal_intervals import two_sided_quantile
 from topshap.statistics.ranking import comparison, order_phrase, rank_key
 from topshap.statistics.ties import ROUNDING, errors_of_difference
@@ -44,30 +45,37 @@ def title(found: TopK | Race) -> str:
     >>> title(topshap.Race(n_players=2000, k=4)), title(topshap.Race(n_players=8, k=3, rank_by="magnitude"))
     ('Top 4 of 2,000', 'Top 3 of 8 by magnitude')
     """
-    return f"Top {found.k} of {found.n_players:,}{order_phrase(found.rank_by)}"
+    pairs = "" if found.order == 1 else " pairs"
+    return f"Top {found.k} of {found.n_candidates:,}{pairs}{order_phrase(found.rank_by)}"
+
+
+def _in_order(top: TopK) -> str:
+    return " in order" if top.ordered else ""
 
 
 def question(top: TopK) -> str:
     """Return the question that was answered, as part of a sentence."""
-    return f"the top {top.k} of {top.n_players:,} players{order_phrase(top.rank_by)}"
+    return f"the top {top.k} of {everyone(top)}{order_phrase(top.rank_by)}{_in_order(top)}"
 
 
 def race_title(top: TopK, shown: int) -> str:
     """Return the title of the plot of a race that shows some of the players."""
-    some = "" if shown == top.n_players else f" ({shown_of(shown, top)} shown)"
-    return f"The race for the top {top.k}{order_phrase(top.rank_by)}{some}"
+    some = "" if shown == top.n_candidates else f" ({shown_of(shown, top)} shown)"
+    pairs = "" if top.order == 1 else " pairs"
+    return f"The race for the top {top.k}{pairs}{order_phrase(top.rank_by)}{some}"
 
 
 def shown_of(shown: int, top: TopK) -> str:
     """Return the number of players that are shown, such as "12 of 1,000 players"."""
-    return f"all {top.n_players:,} players" if shown == top.n_players else f"{shown} of {top.n_players:,} players"
+    number = f"{top.n_candidates:,} {candidate(top)}s"
+    return f"all {number}" if shown == top.n_candidates else f"{shown} of {number}"
 
 
 def pairwise_note(top: TopK, shown: int) -> str:
     """Return the description of the pairwise probabilities of some of the players."""
     return (
-        f"The estimated probability, in percent, that the player in the row has {comparison(top.rank_by)} than the "
-        f"player in the column, for {shown_of(shown, top)} around the border (dashed lines)."
+        f"The estimated probability, in percent, that the {candidate(top)} in the row has {comparison(top.rank_by)} "
+        f"than the {candidate(top)} in the column, for {shown_of(shown, top)} around the border (dashed lines)."
     )
 
 
@@ -83,10 +91,10 @@ def board_note(top: TopK) -> str:
     exact = top.stopped == "exact"
     if not has_learned(top):
         return ""
-    bars = "Shapley values" if exact else "estimated Shapley values"
+    bars = f"{'' if exact else 'estimated '}{quantity(top)}s"
     intervals = not exact and np.isfinite(top.std_errors).any()
     lines = "; thin lines are 95% intervals (1.96 standard errors)" if intervals else ""
-    border = f" The dashed line is the border of the top {top.k}." if top.k < top.n_players else ""
+    border = f" The dashed line is the border of the top {top.k}." if top.k < top.n_candidates else ""
     return f"Bars are {bars}{lines}.{border}"
 
 
@@ -97,7 +105,8 @@ def headline(top: TopK) -> str:
     sure = describe_tie(top) or ("" if exact else _sure(top))
     sure = f", {sure}" if sure else ""
     noisy = "" if top.deterministic else ", values vary"
-    found = f"Top {top.k} of {top.n_players} players{order_phrase(top.rank_by)} after {top.evaluations} evaluations"
+    whom = f"{top.n_players} players" if top.order == 1 else everyone(top)
+    found = f"Top {top.k} of {whom}{order_phrase(top.rank_by)}{_in_order(top)} after {top.evaluations} evaluations"
     return f"{found} ({why}{sure}{noisy})"
 
 
@@ -105,13 +114,22 @@ def describe_promise(top: TopK) -> str:
     """Return one line that says what is guaranteed, under which assumptions, and what was spent."""
     if top.stopped == "exact":
         claim = f"Certain: all coalitions are known.{_no_clear_gap(top)}"
-    elif top.k == top.n_players:
-        claim = "Certain: all players are in the set."
+    elif top.k == top.n_candidates and not top.ordered:
+        claim = f"Certain: all {candidate(top)}s are in the set."
     elif top.stopped == "confident":
         claim = _describe_guarantee(top)
     else:
         claim = _no_guarantee(top)
-    return f"{claim} {_cost(top)}"
+    return f"{claim}{describe_left_out(top)} {_cost(top)}"
+
+
+def describe_left_out(top: TopK) -> str:
+    """Return which pairs were not estimated, as a sentence; empty if all were."""
+    left_out = getattr(top, "left_out", None)
+    if left_out is None:
+        return ""
+    played = top.n_players - len(left_out)
+    return f" Only pairs among {played:,} of {top.n_players:,} players were estimated; left_out lists the others."
 
 
 def why_it_ended(top: TopK) -> str:
@@ -153,13 +171,13 @@ def describe_tie(top: TopK) -> str:
     tied = tied_at_border(top)
     if len(tied) == 0:
         return ""
-    if len(tied) == top.n_players:
-        who = f"all {top.n_players:,} players"
+    if len(tied) == top.n_candidates:
+        who = f"all {top.n_candidates:,} {candidate(top)}s"
     elif len(tied) > _NAMED:
-        who = f"{len(tied):,} players"
+        who = f"{len(tied):,} {candidate(top)}s"
     else:
-        *others, last = (shorten(name_of(top, i)) for i in sorted(tied.tolist()))
-        who = f"{'players ' if top.player_names is None else ''}{', '.join(others)} and {last}"
+        *others, last = (short_names(top, [i])[0] for i in sorted(tied.tolist()))
+        who = f"{f'{candidate(top)}s ' if top.player_names is None else ''}{', '.join(others)} and {last}"
     error, scale = _error_of_tie(top, tied), float(np.abs(top.estimates).max())
     if top.stopped == "exact" or error <= ROUNDING * scale:
         return f"{who} tie at the border"
@@ -176,7 +194,7 @@ def _error_of_tie(top: TopK, tied: Players) -> float:
 
 def _sure(top: TopK) -> str:
     """Return how sure the set is, in words."""
-    if not has_learned(top) and top.k < top.n_players:
+    if not has_learned(top) and top.k < top.n_candidates:
         return NOTHING_LEARNED
     if np.isnan(top.confidence):
         return "confidence not known yet"
@@ -197,10 +215,7 @@ def _no_guarantee(top: TopK) -> str:
 def _describe_guarantee(top: TopK) -> str:
     """Return the guarantee of a race that stopped by itself, and the assumptions it rests on."""
     delta = top.delta or 0.0
-    claim = f"no player left out is ahead of a player in the set by more than {top.epsilon:g}"
-    if top.clear_gap:
-        least = f" by at least {top.epsilon:g}" if top.epsilon else ""
-        claim = f"every player in the set is ahead of every player left out{least}"
+    claim = _claim(top)
     percent = f"{100.0 * (1.0 - delta):.12g}%"
     sure = f"probability at least {f'1 - {delta:g}' if percent == '100%' else percent}, {claim}"
     if top.guarantee == "credible":
@@ -211,7 +226,7 @@ def _describe_guarantee(top: TopK) -> str:
     if top.guarantee == "asymptotic":
         return (
             f"With {sure}. This assumes that the coalitions that were not evaluated are like those that were; it is "
-            "corrected for all pairs of players and for repeated looks."
+            f"corrected for {'all pairs of players' if top.order == 1 else 'all comparisons'} and for repeated looks."
         )
     if top.guarantee != "exact":
         met = f"The published rule was met at epsilon={top.epsilon:g}, delta={delta:g}."
@@ -220,6 +235,18 @@ def _describe_guarantee(top: TopK) -> str:
         return f"Certain: {claim}, since every coalition that matters is known."
     low, high = top.value_range
     return f"With {sure}: for any game with values in [{low:g}, {high:g}] and any number of samples."
+
+
+def _claim(top: TopK) -> str:
+    """Return the statement that a race which stopped by itself makes about its result."""
+    by = f"by more than {top.epsilon:g}{' in magnitude' if top.rank_by == 'magnitude' else ''}"
+    one = candidate(top)
+    if top.clear_gap:
+        least = f" by at least {top.epsilon:g}" if top.epsilon else ""
+        return f"every {one} in the set is ahead of every {one} left out{least}"
+    if not top.ordered:
+        return f"no {one} left out is ahead of a {one} in the set {by}"
+    return f"the top {top.k} are in this order: no {one} is ahead of one listed before it {by}"
 
 
 def _missed(top: TopK) -> str:

@@ -35,11 +35,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from topshap.statistics.partial_covariance import covariance_with
 from topshap.statistics.ranking import rank_signs
 from topshap.statistics.ties import EXACT_ROUNDING, ROUNDING
 
 if TYPE_CHECKING:
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.typing import Players, Values
+    from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
 NO_VARIANCE = 1e-12
@@ -47,7 +49,7 @@ NO_VARIANCE = 1e-12
 
 
 def border_p_values(
-    ranking: Players, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
+    ranking: Players, estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy = "value"
 ) -> Values:
     """Return the p-value of the border after each of the first n - 1 ranks.
 
@@ -85,7 +87,7 @@ class _Estimated(NamedTuple):
 
     estimates: Values
     std_errors: Values
-    covariance: Matrix | None
+    covariance: Covariance | None
     rank_by: RankBy
 
     def leads(self, i: np.intp, others: Players) -> Values:
@@ -101,7 +103,8 @@ class _Estimated(NamedTuple):
         lead = sign * values[i] - of_others * values[others]
         variance = independent = errors[i] ** 2 + errors[others] ** 2
         if shared is not None:
-            variance = independent - sign * of_others * (shared[i, others] + shared[others, i])
+            with_others = covariance_with(int(i), shared, len(values))[others]
+            variance = independent - 2.0 * sign * of_others * with_others
             # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
             variance = np.where(variance > NO_VARIANCE * independent, variance, independent)
         standardised = np.divide(lead, np.sqrt(variance), out=np.full_like(lead, np.inf), where=variance != 0.0)

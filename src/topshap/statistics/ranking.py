@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 import scipy
 
+from topshap.statistics.partial_covariance import covariance_among
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from topshap.core.typing import Matrix, Values
+    from topshap.statistics.partial_covariance import Covariance
 
 RankBy: TypeAlias = Literal["value", "magnitude", "lowest"]
 """``"value"``: the highest first. ``"magnitude"``: the furthest from 0 first. ``"lowest"``: the lowest first."""
@@ -59,7 +62,7 @@ def border_lines(between: float, rank_by: RankBy) -> list[float]:
     return [sign * between for sign in _ORDERS[rank_by].border_signs]
 
 
-def probability_before(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Matrix:
+def probability_before(estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy) -> Matrix:
     """Return for all i and j the probability that player i is ranked before player j.
 
     The values are assumed to be normally distributed around the estimates, and independent if the covariance is None.
@@ -71,8 +74,9 @@ def probability_before(estimates: Values, std_errors: Values, covariance: Matrix
     array([[0.5  , 0.002],
            [0.998, 0.5  ]])
     """
-    shared = np.diag(std_errors**2) if covariance is None else covariance
-    return _ORDERS[rank_by].probability(estimates, std_errors, shared)
+    if not isinstance(covariance, np.ndarray):
+        covariance = covariance_among(covariance, std_errors, np.arange(len(estimates)))
+    return _ORDERS[rank_by].probability(estimates, std_errors, covariance)
 
 
 def order_of_negated(rank_by: RankBy) -> RankBy:

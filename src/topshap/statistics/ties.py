@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.statistics.partial_covariance import covariance_with
 from topshap.statistics.ranking import rank_key, rank_signs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from topshap.core.typing import Matrix, Values
+    from topshap.core.typing import Values
+    from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
 ROUNDING = 1e-9
@@ -37,7 +39,7 @@ def differ(estimates: Values, std_errors: Values) -> bool:
 
 
 def tied_with(
-    player: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy
+    player: int, estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy
 ) -> NDArray[np.bool_]:
     """Return for each player whether its estimate ties with that of `player`, in the order `rank_by`.
 
@@ -59,7 +61,7 @@ def tied_with(
 
 
 def errors_of_difference(
-    player: int, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy
+    player: int, estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy
 ) -> Values:
     """Return the standard error of each player's difference to `player`, in the order `rank_by`.
 
@@ -69,6 +71,8 @@ def errors_of_difference(
     array([0.42426407, 0.5       ])
     """
     signs, variances = rank_signs(estimates, rank_by), std_errors**2
-    shared = np.zeros(len(estimates)) if covariance is None else signs[player] * signs * covariance[player]
+    shared = np.zeros(len(estimates))
+    if covariance is not None:
+        shared = signs[player] * signs * covariance_with(player, covariance, len(estimates))
     errors: Values = np.sqrt(np.maximum(variances + variances[player] - 2.0 * shared, 0.0))
     return errors

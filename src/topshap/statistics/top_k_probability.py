@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
+from topshap.statistics.partial_covariance import PartialCovariance, deviations
 from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
 DRAWS = 4096
@@ -40,7 +42,7 @@ class TopKProbabilities(NamedTuple):
 
 
 def top_k_probabilities(
-    players: Players, estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy = "value"
+    players: Players, estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy = "value"
 ) -> TopKProbabilities:
     """Return the probability that exactly `players` are the top k, and each player's probability to be one of them.
 
@@ -56,8 +58,7 @@ def top_k_probabilities(
         return TopKProbabilities(1.0, np.ones(n))
     if np.isnan(std_errors).any():
         return TopKProbabilities(float("nan"), np.full(n, np.nan))
-    deviations = std_errors if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    inside, outside = _decided(rank_key(estimates, rank_by), deviations, k)
+    inside, outside = _decided(rank_key(estimates, rank_by), deviations(covariance, std_errors), k)
     chosen = np.isin(np.arange(n), players)
     possible = bool(chosen[inside].all() and not chosen[outside].any())
     of_player = inside.astype(np.float64)
@@ -68,8 +69,7 @@ def top_k_probabilities(
         return TopKProbabilities(float(possible), of_player)
     mine, others = np.flatnonzero(chosen[drawn]), np.flatnonzero(~chosen[drawn])
     right, times = 0, np.zeros(len(drawn))
-    shared = None if covariance is None else covariance[np.ix_(drawn, drawn)]
-    for keys in _draw(estimates[drawn], std_errors[drawn], shared, rank_by):
+    for keys in _draw(estimates[drawn], std_errors[drawn], _among(covariance, drawn, n), rank_by):
         if possible:
             right += int((keys[:, mine].min(axis=1) > keys[:, others].max(axis=1)).sum())
         top = np.argpartition(-keys, places - 1, axis=1)[:, :places]
@@ -78,16 +78,23 @@ def top_k_probabilities(
     return TopKProbabilities(right / DRAWS, of_player)
 
 
-def _decided(keys: Values, deviations: Values, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _among(covariance: Covariance | None, drawn: Players, n: int) -> Covariance | None:
+    """Return a copy of the covariance of the players that are drawn."""
+    if isinstance(covariance, PartialCovariance):
+        return covariance.among(drawn, n)
+    return None if covariance is None else covariance[np.ix_(drawn, drawn)]
+
+
+def _decided(keys: Values, deviation: Values, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which players are inside the top k in every draw, and which are outside; none of a few players."""
     n = len(keys)
     if n <= FEW:
         return np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    low, high = keys - _FAR * deviations, keys + _FAR * deviations
+    low, high = keys - _FAR * deviation, keys + _FAR * deviation
     return low > np.partition(high, n - k - 1)[n - k - 1], high < np.partition(low, n - k)[n - k]
 
 
-def _draw(estimates: Values, std_errors: Values, covariance: Matrix | None, rank_by: RankBy) -> Iterator[Matrix]:
+def _draw(estimates: Values, std_errors: Values, covariance: Covariance | None, rank_by: RankBy) -> Iterator[Matrix]:
     """Yield DRAWS draws of the values that players are ranked by, in blocks of bounded size.
 
     The covariance is overwritten.
@@ -112,14 +119,29 @@ def _standard_normal(n: int) -> Matrix:
     return normal
 
 
-def _errors(std_errors: Values, covariance: Matrix | None) -> Callable[[Matrix], Matrix]:
+def _errors(std_errors: Values, covariance: Covariance | None) -> Callable[[Matrix], Matrix]:
     """Return the function from rows of independent standard normal numbers to rows of errors."""
+    if isinstance(covariance, PartialCovariance):
+        return _partly_dependent(std_errors, covariance)
     if covariance is not None and len(covariance) > FEW:
         return _triangular(covariance)
     if covariance is None and len(std_errors) > 64:
         return lambda normal: normal * std_errors
     root = np.diag(std_errors) if covariance is None else _root(covariance)
     return lambda normal: normal @ root
+
+
+def _partly_dependent(std_errors: Values, covariance: PartialCovariance) -> Callable[[Matrix], Matrix]:
+    """Return the function from normal numbers to errors, of which only those with a known covariance depend."""
+    watched = covariance.candidates
+    errors_of = _errors(std_errors[watched], covariance.matrix.copy())
+
+    def errors(normal: Matrix) -> Matrix:
+        drawn = normal * std_errors
+        drawn[:, watched] = errors_of(np.ascontiguousarray(normal[:, watched]))
+        return drawn
+
+    return errors
 
 
 def _root(covariance: Matrix) -> Matrix:

@@ -11,6 +11,7 @@ from topshap.algorithms.odd_gp.odd_kernel import OddKernel
 from topshap.algorithms.odd_gp.posterior import OddPosterior
 from topshap.core.coalitions import from_ids
 from topshap.core.tables import shapley_from_table
+from topshap.statistics.contrasts import Contrasts
 
 N = 7
 
@@ -53,9 +54,13 @@ def test_the_corrected_values_are_unbiased(roughness):
     assert (np.abs(found.mean(axis=0) - exact) < 4.5 * error + 1e-9).all()
 
 
+def difference(i, j):
+    return Contrasts(np.array([i]), np.array([j]), np.ones(1), -np.ones(1))
+
+
 def bound_of_one(found, i, j, level, unseen_level):
     """Return the lower bound of one difference, which has the whole level."""
-    return found.border(np.array([i]), np.array([j])).lower_bounds(0.0, level, unseen_level)[0, 0]
+    return found.border(difference(i, j)).lower_bounds(0.0, level, unseen_level)[0]
 
 
 def test_bounds_of_differences_fail_about_as_often_as_their_level():
@@ -76,7 +81,7 @@ def test_values_are_exact_once_all_pairs_are_drawn():
     g, exact = odd_game(3, 0.3)
     found = draw_and_correct(g, np.ones(len(g)), np.random.default_rng(0))
     assert found.estimates == pytest.approx(exact, abs=1e-9)
-    assert found.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
+    assert found.differences.variances == pytest.approx(np.zeros((N, N)), abs=1e-12)
 
 
 def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
@@ -86,7 +91,7 @@ def test_values_add_up_to_the_gain_and_the_covariance_matches_the_variances():
     assert found.estimates.sum() == pytest.approx(2.0 * g[0], rel=1e-12)
     covariance = found.covariance()
     own = np.diag(covariance)
-    np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.variances, atol=1e-12)
+    np.testing.assert_allclose(own[:, None] + own - 2.0 * covariance, found.differences.variances, atol=1e-12)
 
 
 def test_estimates_are_unbiased_if_the_model_is_fitted_to_some_of_the_pairs():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses, growth, share_of_delta
+from topshap.algorithms.odd_gp.player_model import PlayerModel
 from topshap.algorithms.odd_gp.poisson import PoissonDesign
 from topshap.algorithms.odd_gp.strata import overall_weights
 from topshap.core.coalitions import with_complements
@@ -29,11 +30,18 @@ def test_the_sample_grows_more_while_bounds_are_too_wide():
 def first_block():
     """The first block of a race: its analyses, the design, the block and the values of a rough game."""
     rng = np.random.default_rng(0)
-    problem = SimpleNamespace(n=N, k=3, rng=rng, empty=0.0, grand=1.0, epsilon=0.01, delta=0.05, guarantee="asymptotic")
+    promise = {"epsilon": 0.01, "delta": 0.05, "guarantee": "asymptotic", "ordered": False, "n_candidates": N}
+    problem = SimpleNamespace(n=N, k=3, rng=rng, empty=0.0, grand=1.0, **promise)
     design = PoissonDesign(N, rng)
     standing = BoundedFit(np.arange(N), np.zeros(N))
     block = design.draw(overall_weights(N)[design.strata.sizes], 4.0 * N)
-    return InterimAnalyses(problem, standing, design), standing, design, block, rng.normal(size=2 * len(block))
+    return (
+        InterimAnalyses(problem, standing, design, PlayerModel(problem)),
+        standing,
+        design,
+        block,
+        rng.normal(size=2 * len(block)),
+    )
 
 
 def test_a_block_without_a_complete_pair_changes_nothing(first_block):

@@ -9,7 +9,23 @@ import typer
 
 import topshap_bench as bench
 from topshap.core.errors import ParameterError
-from topshap_bench.cli.options import OUT, Algorithms, Budgets, Games, Jobs, Ks, Out, Quick, Seed, given, say_where
+from topshap.core.options import default_rank_by
+from topshap_bench.cli.options import (
+    OUT,
+    Algorithms,
+    Budgets,
+    Games,
+    Jobs,
+    Ks,
+    Order,
+    Ordered,
+    Out,
+    Quick,
+    RankBy,
+    Seed,
+    given,
+    say_where,
+)
 from topshap_bench.parallel import one_thread
 
 if TYPE_CHECKING:
@@ -73,6 +89,9 @@ def guarantee(
         int | None,
         typer.Option(min=1, help="Runs of each game by the fastest rules: by default 20, and 2 with --quick."),
     ] = None,
+    rank_by: RankBy = None,
+    ordered: Ordered = False,
+    order: Order = 1,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
@@ -85,15 +104,21 @@ def guarantee(
     with a guarantee fails significantly more often than allowed.
 
     For example: topshap-bench guarantee --kind voting --kind step --promised --out results
+    or: topshap-bench guarantee --rank-by magnitude --ordered --promised --out ordered
+    or: topshap-bench guarantee --order 2 --promised --out pairs
     """
     from topshap_bench import guarantee as module
 
     options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "budgets": (100,), "runs": 2} if quick else {}
-    rules: Sequence[tuple[str, str]] | None = module.PROMISED if promised else None
+    rules: Sequence[tuple[str, str]] | None = None
+    if promised:
+        usual = rank_by in (None, "value") and not ordered and order == 1
+        rules = module.PROMISED if usual else module.OF_OTHER_GOALS[:1]
     if rule:
         rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
     options |= given(kinds=kind, rules=rules, games=games_per_kind, deltas=delta, budgets=budget, runs=runs)
     sources = [] if kind and games is None else _sources(games, out, jobs, quick=quick)
+    options |= {"rank_by": rank_by or default_rank_by(order), "ordered": ordered, "order": order}
     done = module.guarantee(sources, out, **options, **_how(jobs, seed))
     say_where(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
     if not done.kept:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from topshap.core.options import default_rank_by
 from topshap_bench.cli.options import (
     Algorithms,
     Baselines,
@@ -15,9 +16,13 @@ from topshap_bench.cli.options import (
     Delta,
     Families,
     Folder,
+    Games,
     Half,
     Jobs,
     Ks,
+    Order,
+    Ordered,
+    RankBy,
     given,
 )
 
@@ -60,6 +65,9 @@ def fixed_confidence(
     single_games: Annotated[
         bool, typer.Option("--single-games", help="Print a line for every game of every family.")
     ] = False,
+    rank_by: RankBy = None,
+    ordered: Ordered = False,
+    order: Order = 1,
     jobs: Jobs = 2,
 ) -> None:
     """Print the number of evaluations until confident, and how often the result is wrong.
@@ -70,7 +78,8 @@ def fixed_confidence(
     from topshap_bench.fixed_confidence import fixed_confidence as run
 
     errors = relative or epsilon or [0.0005]
-    terms = [Terms(k, error, delta, runs, relative=bool(relative)) for error in errors]
+    by = rank_by or default_rank_by(order)
+    terms = [Terms(k, error, delta, runs, bool(relative), by, ordered, order) for error in errors]
     options = given(families=family, algorithms=algorithm, baselines=baselines)
     typer.echo(run(games, terms=terms, single_games=single_games, n_jobs=jobs, **options))
 
@@ -300,6 +309,33 @@ def explain_tables(
         out.write_text(text + "\n", encoding="utf-8")
 
 
+def pairs(
+    games: Games = None,
+    models: Annotated[
+        Path | None, typer.Option(help="A folder for tables of small models, which are computed if missing.")
+    ] = None,
+    family: Families = None,
+    half: Half = "all",
+    budget: Budgets = None,
+    k: Ks = None,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of runs for every game, budget and k.")] = 5,
+    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP, KernelSHAPIQ and SVARMIQ.")] = False,
+    rival: Annotated[
+        list[str] | None, typer.Option(help="A rival by name, for example proxyshap-hpo; can be repeated.")
+    ] = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Print the errors and the coverage of odd-gp for pairs of players, next to algorithms of shapiq.
+
+    For example: topshap-bench pairs --games games --budget 100 --k 5 --seeds 1
+    """
+    from topshap_bench.pairs.comparison import compare_pairs
+
+    usual = ["proxyshap", "proxyshap-adjusted", "kernelshapiq", "svarmiq"] if rivals else []
+    options = given(families=family, budgets=budget, ks=k, rivals=rival or usual)
+    typer.echo(compare_pairs(games, models=models, half=half, seeds=seeds, n_jobs=jobs, **options))
+
+
 def masked_rows(
     rows: Annotated[
         list[int] | None, typer.Option(help="The number of rows, by default 1, 10, 200 and 2000; can be repeated.")
@@ -351,5 +387,6 @@ COMMANDS = (
     overhead,
     explain_tables,
     masked_rows,
+    pairs,
     large_table,
 )

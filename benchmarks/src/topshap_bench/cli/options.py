@@ -38,6 +38,13 @@ Half: TypeAlias = Annotated[
 ]
 Delta: TypeAlias = Annotated[float, typer.Option(help="The allowed failure rate.")]
 
+RankBy: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="value, magnitude or lowest; by default value for players, magnitude for pairs."),
+]
+Order: TypeAlias = Annotated[int, typer.Option(min=1, max=2, help="What is ranked: 1 for players, 2 for pairs.")]
+Ordered: TypeAlias = Annotated[bool, typer.Option("--ordered", help="Whether the order of the top k matters.")]
+
 OUT = Path("topshap-bench")
 
 

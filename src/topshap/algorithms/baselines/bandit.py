@@ -15,6 +15,7 @@ from topshap.core.mean_standing import MeanStanding
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from topshap.core.stopping import Guarantee
     from topshap.core.typing import Coalition, Players, Values
     from topshap.statistics.ranking import RankBy
 
@@ -23,6 +24,7 @@ class ArmAlgorithm(Algorithm[MeanStanding]):
     """An algorithm whose samples are single, independent pulls."""
 
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ()
 
     def standing(self, problem: Problem) -> MeanStanding:
         """Return the standing at the start of a race."""

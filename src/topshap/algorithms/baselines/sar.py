@@ -12,6 +12,7 @@ from topshap.core.algorithm import Algorithm, Problem, Rounds
 from topshap.core.mean_standing import MeanStanding
 
 if TYPE_CHECKING:
+    from topshap.core.stopping import Guarantee
     from topshap.core.typing import Players, Values
     from topshap.statistics.ranking import RankBy
 
@@ -50,6 +51,7 @@ class SAR(Algorithm[SARStanding]):
     name: ClassVar[str] = "sar"
     needs_budget: ClassVar[bool] = True
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ()
 
     def standing(self, problem: Problem) -> SARStanding:
         """Return the standing at the start of a race."""

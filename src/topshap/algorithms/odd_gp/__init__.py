@@ -16,6 +16,8 @@ At the end, surrogates on logit((v - low) / (high - low)) are stacked with the f
 (`logit_warp`, `logit_gp`, `stacking`). `regime` has the numbers, `small_budget` the case of fewer than 2 n + 2
 evaluations.
 
+`even` has the same steps for the interactions of pairs of players, which depend only on the even part.
+
 odd-gp@k draws the pairs at random with known inclusion probabilities pi (`strata`, `poisson`, `block_weights`) and uses
 the same process as a control variate (`control_variate`). With r_T the leave-one-out residual of a drawn pair T and A_T
 its weight in the Shapley values, phi = Shapley values of the prediction + sum over drawn T of

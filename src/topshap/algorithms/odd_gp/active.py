@@ -17,7 +17,8 @@ from scipy import linalg
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.algorithms.odd_gp.odd_kernel import OddKernel
+    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
+    from topshap.algorithms.odd_gp.gp import Kernel
     from topshap.algorithms.odd_gp.posterior import OddPosterior
     from topshap.core.typing import Matrix, Players, Values
 
@@ -59,7 +60,9 @@ def border_contrasts(estimates: Values, covariance: Matrix, ranking: Players, k:
     return np.concatenate([rows, np.sqrt(overall_weight / max(variances.sum(), 1e-300)) * np.eye(n)])
 
 
-def most_informative(posterior: OddPosterior, candidates: Matrix, contrasts: Matrix, count: int) -> Players:
+def most_informative(
+    posterior: OddPosterior | EvenPosterior, candidates: Matrix, contrasts: Matrix, count: int
+) -> Players:
     """Choose `count` candidates greedily, each reducing the trace of E Cov(phi) E' most given those before.
 
     Observing g(x) reduces Cov(phi) by c c' / u, with c = Cov(phi, g(x)) and u = Var(g(x)) in the posterior.
@@ -117,7 +120,7 @@ def _shortened(contrasts: Matrix) -> Matrix:
     return np.triu(linalg.lapack.dgeqrf(contrasts)[0][: contrasts.shape[1]])
 
 
-def _rows_of_covariance(kernel: OddKernel, candidates: Matrix, reduced: Matrix, count: int) -> Callable[[int], Values]:
+def _rows_of_covariance(kernel: Kernel, candidates: Matrix, reduced: Matrix, count: int) -> Callable[[int], Values]:
     """Return a function that gives the posterior covariance of a candidate with all candidates.
 
     The residual of the candidate itself is left out.

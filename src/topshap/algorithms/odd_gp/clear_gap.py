@@ -18,7 +18,6 @@ enough pairs to have observed jumps if these may be rare (see `rare_jumps`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,61 +30,69 @@ from topshap.algorithms.odd_gp.interim import (
     growth,
     share_of_delta,
 )
-from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
+from topshap.algorithms.odd_gp.player_model import PlayerModel
+from topshap.statistics.contrasts import Contrasts, contrasts_to_show
 from topshap.statistics.ties import ROUNDING
 
 if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.bounds import BorderDifferences
-    from topshap.core.algorithm import Problem
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.statistics.ranking import RankBy
 
 
 class ClearFit(BoundedFit):
     """Estimates with the size whose gap is the closest to being clear, and a lower bound of this gap."""
 
-    def __init__(self, tie_order: Players, estimates: Values) -> None:
-        super().__init__(tie_order, estimates)
+    def __init__(self, tie_order: Players, estimates: Values, *, rank_by: RankBy = "value") -> None:
+        super().__init__(tie_order, estimates, rank_by=rank_by)
         self.size = 1
         """The number of players before the gap."""
 
 
-class ClearGapAnalyses(InterimAnalyses):
+class ClearGapAnalyses(InterimAnalyses[PlayerModel]):
     """The analyses of a race that ends at the first clear gap; see `InterimAnalyses`."""
 
     _standing: ClearFit
 
     @property
-    def aim(self) -> Problem:
-        """The problem that the next block is drawn for: a gap of at least epsilon at the border of the current size."""
-        problem = self._problem
-        return replace(problem, k=self._standing.size, epsilon=-(problem.epsilon or 0.0))
+    def tolerance(self) -> float:
+        """Minus epsilon: contrasts across a clear gap are at least epsilon."""
+        return -(self._problem.epsilon or 0.0)
 
     def _bound(self) -> None:
         """Choose the size that is closest to a clear gap, and bound the differences across its border."""
         self._analyses += 1
         problem, standing = self._problem, self._standing
-        epsilon, delta = problem.epsilon or 0.0, problem.delta or DEFAULT_DELTA
+        delta = problem.delta or DEFAULT_DELTA
         ranking = standing.ranking()
         level = share_of_delta(self._analyses) * (1.0 - UNSEEN_SHARE) * delta / (2.0 * (problem.n - 1.0))
-        pairs = self.estimate.border(ranking, ranking)
+        pairs = self.estimate.border(all_differences(ranking))
         widths = pairs.widths(np.full_like(pairs.gaps, level), UNSEEN_SHARE * delta)
-        k = standing.size = closest_to_clear(pairs, widths, epsilon)
+        k = standing.size = closest_to_clear(pairs, widths, -self.tolerance)
         gaps, bounds = pairs.gaps[:k, k:], (pairs.gaps - widths)[:k, k:]
+        self.contrasts = contrasts_to_show(ranking, k, standing.live_estimates)
+        self.border = self.estimate.border(self.contrasts)
         lowest = float(bounds.min())
         is_gap = lowest > ROUNDING * float(np.abs(self.estimate.estimates).max())
-        agrees = self._posterior_agrees(ranking[:k], ranking[k:], -epsilon, delta)
-        standing.bound = lowest if is_gap and agrees and not self._few_pairs() else min(lowest, 0.0)
-        self.growth = growth(gaps, bounds, -epsilon)
+        # The widest gap of all sizes often looks clear before any jump was observed, and no tolerance makes up for it.
+        stops = is_gap and self._posterior_agrees(self.tolerance, delta) and not self.model.has_few_pairs
+        standing.bound = lowest if stops else min(lowest, 0.0)
+        self.growth = growth(gaps, bounds, self.tolerance)
         if problem.guarantee == "credible":
-            standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
+            self.model.show_posterior(standing)
 
-    def _few_pairs(self) -> bool:
-        """Return whether the pairs are so few that jumps may have been missed, whatever their size.
 
-        The widest gap of all sizes often looks clear before any jump was observed, and no tolerance makes up for it.
-        """
-        posterior = self._surrogate.posterior
-        return may_be_missed(posterior.left_out.residuals, np.zeros((1, 1)), posterior.shapley_values)
+def all_differences(ranking: Players) -> Contrasts:
+    """Return the contrasts phi_i - phi_j of all players, in the order of the ranking: a square of them.
+
+    Examples
+    --------
+    >>> all_differences(np.array([1, 0])).of(np.array([2.0, 5.0])).tolist()
+    [[0.0, 3.0], [-3.0, 0.0]]
+    """
+    n = len(ranking)
+    ahead, behind = np.repeat(ranking, n).reshape(n, n), np.tile(ranking, n).reshape(n, n)
+    return Contrasts(ahead, behind, np.ones((n, n)), np.full((n, n), -1.0))
 
 
 def closest_to_clear(pairs: BorderDifferences, widths: Matrix, epsilon: float) -> int:

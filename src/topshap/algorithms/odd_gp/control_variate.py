@@ -11,19 +11,30 @@ on the values this is unbiased, for any game.
 
 A difference phi_i - phi_j has the weight a_T = A_Ti - A_Tj in the complement pairs that separate i and j, and
 |a_T| = c(|T|). So every sum of a_T squared over complement pairs is one matrix for all i and j:
-(sum_T h_T - X' diag(h) X) / 2.
+(sum_T h_T - X' diag(h) X) / 2. `DrawnPairs` has the variances of other contrasts.
+
+The weights A_T of all players add up to 0, except in the grand coalition, so that the estimates add up to the gain
+whatever was drawn, and phi_i + phi_j is as unbiased as phi_i - phi_j.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.odd_gp.bounds import BorderDifferences
+from topshap.algorithms.odd_gp.contrast_moments import (
+    ALMOST_ONE,
+    ContrastMoments,
+    DrawnPairs,
+    combined,
+    totals_of_players,
+)
 from topshap.algorithms.odd_gp.gp import inverse_of
 from topshap.algorithms.odd_gp.integrals import pair_functional
 from topshap.algorithms.odd_gp.posterior import is_perfect
@@ -33,12 +44,12 @@ from topshap.algorithms.odd_gp.strata import contrast_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
     from topshap.algorithms.odd_gp.posterior import OddPosterior
     from topshap.algorithms.odd_gp.surrogate import OddSurrogate
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.typing import Matrix, Values
+    from topshap.statistics.contrasts import Contrasts
 
-POOLED_DEGREES = 6.0
-"""The degrees of freedom of the pooled variance when it is combined with the variance of one difference."""
 SIZE_DEGREES = 8.0
 """The number of pairs that the overall mean square counts as when the mean square of a size is shrunk towards it."""
 ALLOWED_JUMP = 1.5
@@ -56,8 +67,6 @@ times the evaluations of 0, 20 takes 1.2 times and 25 takes 1.3 times; on the si
 """
 EXACT = 1e-4
 """Most pairs are predicted exactly if the median residual is below this multiple of epsilon."""
-_ALMOST_ONE = 1.0 - 1e-12
-"""Probabilities are at most this where the logarithm of their complement is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,40 +74,43 @@ class CorrectedEstimate:
     """Estimates of the Shapley values, and the variances of all their differences."""
 
     estimates: Values
-    variances: Matrix
-    """The variance of phi_i - phi_j."""
-    degrees: Matrix
-    """Its degrees of freedom."""
     mean_squares: Values
     """The mean square of the residuals by size, 0 .. n."""
     jump: float
     """The largest residual that may have been missed."""
-    undrawn: Matrix
-    """The total weight in phi_i - phi_j of the complement pairs that were not drawn."""
-    exposure: Matrix
-    """The expected number of these complement pairs in a sample drawn in the same way."""
+    drawn: DrawnPairs
+    """The drawn pairs, for any contrasts."""
+    differences: ContrastMoments | None = None
+    """The uncertainty of phi_i - phi_j for all i and j, where it has a closed form: for players."""
 
-    def border(self, top: Players, rest: Players) -> BorderDifferences:
-        """Return the estimated differences phi_i - phi_j for i in `top` and j in `rest`."""
-        border = np.ix_(top, rest)
+    def border(self, contrasts: Contrasts) -> BorderDifferences:
+        """Return the estimates of contrasts with their uncertainty."""
+        if self.differences is not None and contrasts.are_differences:
+            moments = ContrastMoments(*(matrix[contrasts.ahead, contrasts.behind] for matrix in self.differences))
+        else:
+            moments = self.drawn.moments(contrasts)
         return BorderDifferences(
-            gaps=self.estimates[top][:, None] - self.estimates[rest],
-            deviations=np.sqrt(self.variances[border]),
-            degrees=self.degrees[border],
-            unseen=self.jump * self.undrawn[border],
-            exposure=self.exposure[border],
+            gaps=contrasts.of(self.estimates),
+            deviations=np.sqrt(moments.variances),
+            degrees=moments.degrees,
+            unseen=self.jump * moments.undrawn,
+            exposure=moments.exposure,
         )
 
     def covariance(self) -> Matrix:
-        """Return the covariance of the estimates that follows from the variances, since the estimates' sum is known.
+        """Return the covariance of the estimates.
 
-        It is nan where nothing is known about a difference. Variances of differences that are estimated one by one may
-        fit no covariance; then the closest one is returned.
+        That of players follows from the variances of differences, since the estimates' sum is known. It is nan where
+        nothing is known about a difference. Variances of differences that are estimated one by one may fit no
+        covariance; then the closest one is returned.
         """
-        if np.isinf(self.variances).any():
-            return np.full_like(self.variances, np.nan)
-        rows = self.variances - self.variances.mean(axis=0)
-        return _with_variances(-0.5 * (rows - rows.mean(axis=1)[:, None]))
+        if self.differences is None:
+            return with_variances(self.drawn.covariance())
+        variances = self.differences.variances
+        if np.isinf(variances).any():
+            return np.full_like(variances, np.nan)
+        rows = variances - variances.mean(axis=0)
+        return with_variances(-0.5 * (rows - rows.mean(axis=1)[:, None]))
 
 
 def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values, epsilon: float) -> CorrectedEstimate:
@@ -111,13 +123,11 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values
     m, n = x.shape
     learned = len(posterior.x)
     smooth = posterior.kernel.functional(posterior.x, residual=False).T @ posterior.weights
-    prediction = posterior.predict(x)
     scaled = g / scale
-    inverse = inverse_of(posterior.factor)
-    residual = scaled - prediction
-    residual[:learned] = posterior.weights / np.diag(inverse)
+    prediction, residual, inverse = leave_one_out(posterior, x, scaled)
     odds = (1.0 - probabilities) / probabilities
-    estimates = smooth + pair_functional(x).T @ (scaled - prediction + residual * odds)
+    weights = pair_functional(x)
+    estimates = smooth + weights.T @ (scaled - prediction + residual * odds)
 
     sizes = (x > 0).sum(axis=1)
     weight = contrast_weights(n)[sizes]
@@ -126,23 +136,48 @@ def correct(surrogate: OddSurrogate, x: Matrix, g: Values, probabilities: Values
     own = _over_separated(x, by_pair * residual**2)
     pooled = _over_separated(x, by_pair * mean_squares[sizes])
     fourth = _over_separated(x, (by_pair * residual**2) ** 2)
-    freedom = np.where(own > 0.0, own**2 / np.maximum(fourth, np.finfo(float).tiny), 0.0)
-    variances = (freedom * own + POOLED_DEGREES * pooled) / (freedom + POOLED_DEGREES) * (1.0 + 2.0 * n / m)
-    dependence = _dependence(posterior, inverse, (weight / probabilities * (1.0 - probabilities))[:learned])
+    variances, degrees = combined(own, pooled, fourth)
+    widening = 1.0 + 2.0 * n / m
+    variances *= widening
+    shared = shared_residuals(posterior.weights, inverse)
+    dependence = _dependence(posterior, shared, (weight / probabilities * (1.0 - probabilities))[:learned])
     variances += np.maximum(dependence, 0.0)
     # The complement pairs that separate two players have a total weight of 2. If some were not drawn and no drawn one
     # is informative, the difference is unknown.
-    variances[(pooled <= 0.0) & (_over_separated(x, weight) < 2.0 - 1e-9)] = np.inf
+    drawn = _over_separated(x, weight)
+    variances[(pooled <= 0.0) & (drawn < 2.0 - 1e-9)] = np.inf
     np.fill_diagonal(variances, 0.0)
+    exposure = _over_separated(x, -np.log1p(-np.minimum(probabilities, ALMOST_ONE)) * odds)
     return CorrectedEstimate(
+        # Rounding errors only: the estimates add up to the gain.
         estimates=scale * (estimates + (2.0 * scaled[0] - estimates.sum()) / n),
-        variances=scale**2 * variances,
-        degrees=freedom + POOLED_DEGREES,
+        differences=ContrastMoments(scale**2 * variances, degrees, np.maximum(2.0 - drawn, 0.0), exposure),
         mean_squares=scale**2 * mean_squares,
         jump=scale * largest_jump(residual[1:], estimates, epsilon / scale),
-        undrawn=np.maximum(2.0 - _over_separated(x, weight), 0.0),
-        exposure=_over_separated(x, -np.log1p(-np.minimum(probabilities, _ALMOST_ONE)) * odds),
+        drawn=DrawnPairs(
+            weights=weights,
+            probabilities=probabilities,
+            residual=scale * residual,
+            mean_squares=scale**2 * mean_squares[sizes],
+            shared=scale**2 * shared,
+            widening=widening,
+            totals=partial(totals_of_players, n=n),
+        ),
     )
+
+
+def leave_one_out(
+    posterior: OddPosterior | EvenPosterior, x: Matrix, observed: Values
+) -> tuple[Values, Values, Matrix]:
+    """Return the smooth prediction and the leave-one-out residual of each pair, and the inverse of the covariance K.
+
+    The process is conditioned on the first of the pairs; the residuals of the others are those of a prediction.
+    """
+    prediction = posterior.predict(x)
+    inverse = inverse_of(posterior.factor)
+    residual = observed - prediction
+    residual[: len(posterior.x)] = posterior.weights / np.diag(inverse)
+    return prediction, residual, inverse
 
 
 def residual_mean_squares(residual: Values, sizes: NDArray[np.intp], n: int, unseen: float) -> Values:
@@ -188,7 +223,7 @@ def largest_jump(residual: Values, estimates: Values, epsilon: float) -> float:
     return max(_size_of_jumps(residual), ALLOWED_JUMP * contribution, difference, allowed)
 
 
-def _with_variances(matrix: Matrix) -> Matrix:
+def with_variances(matrix: Matrix) -> Matrix:
     """Return a symmetric matrix; the closest positive semidefinite one if its diagonal has negative elements."""
     if np.diag(matrix).min() >= 0.0:
         return matrix
@@ -210,19 +245,31 @@ def _over_separated(x: Matrix, values: Values) -> Matrix:
     return np.maximum((values.sum() - (x * values[:, None]).T @ x) / 2.0, 0.0)
 
 
-def _dependence(posterior: OddPosterior, inverse: Matrix, weight: Values) -> Matrix:
-    """Return the variance of phi_i - phi_j due to the dependence between residuals.
+def shared_residuals(weights: Values, inverse: Matrix) -> Matrix:
+    """Return the covariance of leave-one-out residuals that is due to their dependence on what else was drawn.
 
     r_t depends on whether u was drawn, and r_u on whether t was. Their covariance is estimated by the product of the
     residuals of t and u when both are left out, times (K^-1_tu)^2 / (K^-1_tt K^-1_uu).
+
+    Parameters
+    ----------
+    weights
+        K^-1 times the observed values.
+    inverse
+        K^-1.
     """
-    diagonal, weights = np.diag(inverse), posterior.weights
+    diagonal = np.diag(inverse)
     both = np.outer(diagonal, diagonal)
     square = inverse**2
     determinant = np.maximum(both - square, 1e-12 * both)
     left_out = (diagonal * weights[:, None] - inverse * weights) / determinant
     shared = square / both * left_out * left_out.T
     np.fill_diagonal(shared, 0.0)
+    return np.asarray(shared)
+
+
+def _dependence(posterior: OddPosterior, shared: Matrix, weight: Values) -> Matrix:
+    """Return the variance of phi_i - phi_j due to the dependence between residuals."""
     signed = posterior.x * weight[:, None] / 2.0
     product = signed.T @ shared @ signed
     own = np.diag(product)

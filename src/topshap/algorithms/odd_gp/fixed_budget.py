@@ -32,6 +32,7 @@ from topshap.statistics.ranking import rank_signs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
     from topshap.algorithms.odd_gp.posterior import OddPosterior
     from topshap.core.algorithm import HowOutputs
     from topshap.core.outputs_standing import FittedOutputsStanding
@@ -56,6 +57,10 @@ class OddGP(Algorithm[Any]):
     The outputs of a game with several share the evaluated coalitions, one kernel and one factorisation; the batches are
     chosen for the borders of all outputs together (see `topshap.algorithms.odd_gp.shared`).
 
+    In a race of order 2, a process on the even part estimates the interactions of all pairs of players, and the batches
+    are chosen for the border of the top k pairs, up to 200 players (see `topshap.algorithms.odd_gp.even`). After other
+    races it gives the interactions from the same evaluations.
+
     Overhead per evaluation: O(T**2 + T n) for T evaluations, up to 12,000 of them. Beyond, the process is conditioned
     on a part of the pairs, 2000 from 36,000 evaluations on, and the others correct its estimate by least squares.
 
@@ -78,6 +83,7 @@ class OddGP(Algorithm[Any]):
     name: ClassVar[str] = "odd-gp"
     needs_budget: ClassVar[bool] = True
     outputs: ClassVar[HowOutputs] = "together"
+    orders: ClassVar[tuple[int, ...]] = (1, 2)
 
     def __init__(self, *, active_rounds: int = 4, min_batch: int = 1) -> None:
         self.active_rounds = check_int("active_rounds", active_rounds, low=0)
@@ -93,6 +99,12 @@ class OddGP(Algorithm[Any]):
 
         The rounds are planned for the remaining budget, so that none of them exceeds it.
         """
+        from topshap.algorithms.odd_gp.even.afterwards import interactions_afterwards  # noqa: PLC0415 - uses this module
+        from topshap.algorithms.odd_gp.even.rounds import pair_rounds  # noqa: PLC0415 - uses this module
+
+        if problem.order == 2:
+            yield from pair_rounds(problem, standing, active_rounds=self.active_rounds, min_batch=self.min_batch)
+            return
         if problem.outputs is not None:
             plan = {"active_rounds": self.active_rounds, "min_batch": self.min_batch}
             yield from play_all_outputs(problem, standing, **plan)
@@ -134,11 +146,14 @@ class OddGP(Algorithm[Any]):
         else:
             values, covariance, rare = stacked_estimate(surrogate, known, problem.rng)
             standing.set(values, covariance, rare_contributions=rare)
+        standing.interactions = interactions_afterwards(
+            known, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
+        )
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
 
 
-def ending_early(planned: Round, estimate: Callable[[], None]) -> Round:
+def ending_early(planned: Round, estimate: Callable[[], object]) -> Round:
     """Return a round that estimates from its values if the race ends within it, as when it is interrupted."""
 
     def add(values: Values) -> None:
@@ -160,7 +175,7 @@ def ranked_contrasts(surrogate: OddSurrogate, standing: FittedStanding, k: int, 
 
 
 def choose_pairs(
-    count: int, candidates: Coalitions, contrasts: Matrix, posterior: OddPosterior, *, repeat: bool
+    count: int, candidates: Coalitions, contrasts: Matrix, posterior: OddPosterior | EvenPosterior, *, repeat: bool
 ) -> Coalitions:
     """Return the pairs that reduce the variance of the contrasts most; repeated if there are too few candidates."""
     x = np.where(candidates, 1.0, -1.0)

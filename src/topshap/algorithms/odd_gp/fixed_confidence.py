@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from topshap.algorithms.odd_gp.blas import single_threaded_blas
-from topshap.algorithms.odd_gp.block_weights import block_weights, border_priorities
+from topshap.algorithms.odd_gp.block_weights import block_weights
 from topshap.algorithms.odd_gp.clear_gap import ClearFit, ClearGapAnalyses
+from topshap.algorithms.odd_gp.even.pair_model import MAX_PLAYERS, PairModel
 from topshap.algorithms.odd_gp.interim import BoundedFit, InterimAnalyses
+from topshap.algorithms.odd_gp.player_model import PlayerModel
 from topshap.algorithms.odd_gp.poisson import PoissonDesign
-from topshap.algorithms.odd_gp.strata import overall_weights
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.coalitions import with_complements
 from topshap.core.stopping import ClearGap, CredibleGap, SeparatedBorder
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from topshap.core.stopping import Guarantee, StoppingRule
     from topshap.statistics.ranking import RankBy
 
-FIRST_BLOCK, MIN_BLOCK = 4.0, 4.0
-"""The expected number of pairs per player in the first block, as in the prototype, and of pairs in later blocks at
-least."""
+MIN_BLOCK = 4.0
+"""The least expected number of pairs in a block."""
 
 
 class OddGPAtK(Algorithm[BoundedFit]):
@@ -34,7 +34,8 @@ class OddGPAtK(Algorithm[BoundedFit]):
     differences across the border of the top k, and the next block has higher probabilities where these are uncertain.
     The race stops when t-bounds for all differences across the border are above -epsilon and, as long as the process is
     conditioned on all pairs, the posterior agrees. The differences share delta by their uncertainty, and the analyses
-    share it too.
+    share it too. By magnitude and for ordered lists, there are further contrasts to show, see
+    `topshap.statistics.contrasts`.
 
     The guarantee is asymptotic: it assumes that the corrections are normal and independent of the hyper-parameters.
     Before it stops, it has drawn enough pairs that large jumps are unlikely to have been missed if they occur in enough
@@ -56,15 +57,19 @@ class OddGPAtK(Algorithm[BoundedFit]):
 
     name: ClassVar[str] = "odd-gp@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible")
+    orders: ClassVar[tuple[int, ...]] = (1, 2)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = guarantees
     takes_noise: ClassVar[bool] = False
-    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ranks_by: ClassVar[tuple[RankBy, ...]] = ("value", "magnitude")
     finds_clear_gap: ClassVar[bool] = True
     max_players: ClassVar[int | None] = 1000  # beyond, the inclusion probabilities of single pairs underflow
+    max_players_of_pairs: ClassVar[int | None] = MAX_PLAYERS
 
     def standing(self, problem: Problem) -> BoundedFit:
         """Return the standing at the start of a race."""
+        share = problem.gain / problem.n if problem.order == 1 else 0.0
         fit = ClearFit if problem.clear_gap else BoundedFit
-        return fit(problem.tie_order, np.full(problem.n, problem.gain / problem.n))
+        return fit(problem.tie_order, np.full(problem.n_candidates, share), rank_by=problem.rank_by)
 
     def stopping_rule(self, problem: Problem) -> StoppingRule | None:
         """Return the rule that the bounds are above -epsilon; for ``"credible"`` the one of every algorithm."""
@@ -72,19 +77,26 @@ class OddGPAtK(Algorithm[BoundedFit]):
             asymptotic = problem.guarantee == "asymptotic"
             return ClearGap(problem.epsilon) if asymptotic else CredibleGap(problem.epsilon, problem.delta)
         if problem.guarantee == "asymptotic" and problem.epsilon is not None:
-            return SeparatedBorder(problem.epsilon, guarantee="asymptotic")
+            return SeparatedBorder(problem.epsilon, guarantee="asymptotic", ordered=problem.ordered)
         return super().stopping_rule(problem)
 
     @single_threaded_blas
     def rounds(self, problem: Problem, standing: BoundedFit) -> Rounds:
         """Draw blocks of pairs, analyse each, and raise the probabilities where the border is uncertain."""
         design = PoissonDesign(problem.n, problem.rng)
-        interim = (ClearGapAnalyses if problem.clear_gap else InterimAnalyses)(problem, standing, design)
-        block = design.draw(overall_weights(problem.n)[design.strata.sizes], FIRST_BLOCK * problem.n)
+        interim = analyses_of(problem, standing, design)
+        model = interim.model
+        block = design.draw(model.overall[design.strata.sizes], model.first_block * problem.n)
         while len(block) > 0:
             yield Round(with_complements(block), partial(interim.add, block))
-            m, estimate = len(interim.pairs), interim.estimate
-            priorities = border_priorities(standing, estimate, interim.aim)
-            design.stratify_by(np.argsort(-priorities.sum(axis=1), kind="stable"))
-            weights = block_weights(design, priorities, estimate, m)
+            m, aims = len(interim.pairs), model.aims(interim.contrasts, interim.border, interim.tolerance)
+            design.stratify_by(np.argsort(-aims.of_players, kind="stable"))
+            weights = block_weights(design, aims, interim.estimate, model.overall, m)
             block = design.draw(weights, max(MIN_BLOCK, interim.growth * m))
+
+
+def analyses_of(problem: Problem, standing: BoundedFit, design: PoissonDesign) -> InterimAnalyses[Any]:
+    """Return the analyses of a race: of players or pairs, for a given k or until a gap is clear."""
+    if problem.order == 2:
+        return InterimAnalyses(problem, standing, design, PairModel(problem))
+    return (ClearGapAnalyses if problem.clear_gap else InterimAnalyses)(problem, standing, design, PlayerModel(problem))

@@ -136,11 +136,11 @@ def _pair_weights(n: int) -> tuple[Values, Values]:
     s = np.arange(n + 1)
     inside = np.log(2.0) + _log_shapley_weights(n)  # logarithms, since the numbers of pairs overflow
     outside = inside[::-1]
-    one = np.exp(_log_choose(n - 1, s - 1) + 2.0 * inside) + np.exp(_log_choose(n - 1, s) + 2.0 * outside)
+    one = np.exp(log_choose(n - 1, s - 1) + 2.0 * inside) + np.exp(log_choose(n - 1, s) + 2.0 * outside)
     two = (
-        np.exp(_log_choose(n - 2, s - 2) + 2.0 * inside)
-        - 2.0 * np.exp(_log_choose(n - 2, s - 1) + inside + outside)
-        + np.exp(_log_choose(n - 2, s) + 2.0 * outside)
+        np.exp(log_choose(n - 2, s - 2) + 2.0 * inside)
+        - 2.0 * np.exp(log_choose(n - 2, s - 1) + inside + outside)
+        + np.exp(log_choose(n - 2, s) + 2.0 * outside)
     )
     return one, two
 
@@ -164,7 +164,7 @@ def _log_shapley_weights(n: int) -> Values:
     return np.concatenate([[-np.inf], gammaln(s) + gammaln(n - s + 1) - gammaln(n) - np.log(n)])
 
 
-def _log_choose(n: int, k: NDArray[np.integer]) -> Values:
+def log_choose(n: int, k: NDArray[np.integer]) -> Values:
     """Return the logarithm of the binomial coefficient, -inf for k outside 0 .. n."""
     valid = (k >= 0) & (k <= n)
     inside = np.where(valid, k, 0)

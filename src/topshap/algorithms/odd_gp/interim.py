@@ -1,21 +1,24 @@
-"""Interim analyses of odd-gp@k: learn from the pairs drawn so far, correct the estimate, and bound the differences."""
+"""Interim analyses of odd-gp@k: learn from the pairs drawn so far, correct the estimate, and bound the contrasts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.special import ndtr
 
-from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate, correct
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.core.standing import FittedStanding
+from topshap.statistics.contrasts import contrasts_to_show, most_errors
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.block_weights import Aims
+    from topshap.algorithms.odd_gp.bounds import BorderDifferences
+    from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate
     from topshap.algorithms.odd_gp.poisson import PoissonDesign
     from topshap.core.algorithm import Problem
-    from topshap.core.typing import Coalitions, Matrix, Players, Values
+    from topshap.core.typing import Coalitions, Matrix, Values
+    from topshap.statistics.contrasts import Contrasts
 
 MAX_LEARNED = 2000
 """The largest number of pairs the process is conditioned on, a limit on time; further pairs only correct it."""
@@ -36,16 +39,50 @@ DEFAULT_DELTA = 0.05
 
 
 class BoundedFit(FittedStanding):
-    """Estimates with a lower bound of all differences across the border."""
+    """Estimates with a lower bound of all contrasts that have to be shown."""
 
     bound = -np.inf
 
     def worst_bound(self) -> float:
-        """Return the smallest lower bound of phi_i - phi_j for i in the current top k and j in the rest."""
+        """Return the smallest lower bound of a contrast."""
         return self.bound
 
 
-class InterimAnalyses:
+class Model(Protocol):
+    """The candidates of a race, players or pairs of them, and the surrogate that estimates them."""
+
+    first_block: float
+    """The expected number of complement pairs per player in the first block."""
+    overall: Values
+    """The weight of a complement pair in all candidates together, for sizes 0 .. n."""
+
+    def learn(self, pairs: ComplementPairs, *, iterations: int) -> None:
+        """Fit the hyper-parameters, if there are iterations, and condition the surrogate on the pairs."""
+
+    def correct(self, pairs: ComplementPairs, probabilities: Values) -> CorrectedEstimate:
+        """Return the surrogate's estimate, corrected by its errors."""
+
+    def posterior(self) -> tuple[Values, Matrix, float]:
+        """Return the posterior mean and covariance, before it is widened, and the unit in which they are."""
+
+    def show_posterior(self, standing: FittedStanding) -> None:
+        """Give a standing the widened posterior."""
+
+    @property
+    def rare_contributions(self) -> bool:
+        """Whether contributions may be rare and large, so that intervals may be too narrow."""
+
+    def complete(self, standing: FittedStanding) -> None:
+        """Add what else is known to the standing of a race that may stop."""
+
+    def aims(self, contrasts: Contrasts, border: BorderDifferences, epsilon: float) -> Aims:
+        """Return the priorities of the next block, if the contrasts have to be at least -epsilon."""
+
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+
+class InterimAnalyses(Generic[ModelT]):
     """The analyses of one race, each after a block of pairs.
 
     Parameters
@@ -56,22 +93,34 @@ class InterimAnalyses:
         The standing that each analysis updates.
     design
         The design that the blocks are drawn from.
+    model
+        The candidates and their surrogate.
     """
 
-    def __init__(self, problem: Problem, standing: BoundedFit, design: PoissonDesign) -> None:
+    def __init__(self, problem: Problem, standing: BoundedFit, design: PoissonDesign, model: ModelT) -> None:
         self._problem, self._standing, self._design = problem, standing, design
+        self.model = model
+        """The candidates and their surrogate."""
         self.pairs = ComplementPairs.at_start(problem)
         self.estimate: CorrectedEstimate
         """The corrected estimate of the last analysis."""
+        self.contrasts: Contrasts
+        """The contrasts that have to be shown for the current top k."""
+        self.border: BorderDifferences
+        """Their estimates."""
         self.growth = GROWTH[1]
         """The growth of the sample until the next analysis, relative to its size."""
-        self._surrogate = OddSurrogate(problem.rng, max_pairs=MAX_LEARNED)
         self._analyses = self._fitted_to = 0
 
     @property
     def aim(self) -> Problem:
         """The problem that the next block is drawn for."""
         return self._problem
+
+    @property
+    def tolerance(self) -> float:
+        """The contrasts have to be at least minus this number."""
+        return self._problem.epsilon or 0.0
 
     def add(self, block: Coalitions, values: Values) -> None:
         """Add the complete pairs in a prefix of the values of a block, and analyse all pairs if there are new ones."""
@@ -86,45 +135,56 @@ class InterimAnalyses:
 
     def _learn(self, added: int) -> None:
         """Condition the surrogate on the pairs, unless it has enough of them, and refit it if the sample has grown."""
-        pairs, m = self.pairs, len(self.pairs)
+        m = len(self.pairs)
         if m > REFIT_AT * self._fitted_to:
-            iterations = REFIT if self._fitted_to else FIRST_FIT
-            self._surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations)
+            self.model.learn(self.pairs, iterations=REFIT if self._fitted_to else FIRST_FIT)
             self._fitted_to = m
         elif m - added < MAX_LEARNED:
-            self._surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=0)
+            self.model.learn(self.pairs, iterations=0)
 
     def _correct(self) -> None:
         """Correct the surrogate's estimate by its errors."""
         drawn = self._design.inclusion_probabilities(self.pairs.x[1:] > 0)
         probabilities = np.concatenate([[1.0], drawn])
-        self.estimate = correct(
-            self._surrogate, self.pairs.x, self.pairs.odd, probabilities, self._problem.epsilon or 0.0
-        )
+        self.estimate = self.model.correct(self.pairs, probabilities)
         self._standing.set(
-            self.estimate.estimates, self.estimate.covariance(), rare_contributions=self._surrogate.rare_contributions
+            self.estimate.estimates, self.estimate.covariance(), rare_contributions=self.model.rare_contributions
         )
 
     def _bound(self) -> None:
-        """Bound the differences across the border, and set the growth of the sample by the width of the bounds."""
+        """Bound the contrasts that have to be shown, and set the growth of the sample by the width of the bounds."""
         self._analyses += 1
         problem, standing = self._problem, self._standing
-        epsilon, delta = problem.epsilon or 0.0, problem.delta or DEFAULT_DELTA
-        top, rest = standing.partition(problem.k)
-        if len(rest) == 0:
+        epsilon, delta = self.tolerance, problem.delta or DEFAULT_DELTA
+        self._compare()
+        if self.contrasts.count == 0:
             standing.bound = np.inf
             return
-        border = self.estimate.border(top, rest)
         level = share_of_delta(self._analyses) * (1.0 - UNSEEN_SHARE) * delta
-        bounds = border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta)
-        standing.bound = float(bounds.min()) if self._posterior_agrees(top, rest, epsilon, delta) else -np.inf
-        self.growth = growth(border.gaps, bounds, epsilon)
+        most = most_errors(problem.n_candidates, standing.rank_by)
+        bounds = self.border.lower_bounds(epsilon, level, unseen_level=UNSEEN_SHARE * delta, most=most)
+        standing.bound = float(bounds.min()) if self._posterior_agrees(epsilon, delta) else -np.inf
+        self.growth = growth(self.border.gaps, bounds, epsilon)
+        if standing.bound >= -epsilon:
+            self.model.complete(standing)
         if problem.guarantee == "credible":
-            standing.set(*self._surrogate.shapley_values(), rare_contributions=self._surrogate.rare_contributions)
+            self.model.show_posterior(standing)
+            self._compare()
 
-    def _posterior_agrees(self, top: Players, rest: Players, epsilon: float, delta: float) -> bool:
+    def _compare(self) -> None:
+        """Estimate the contrasts that have to be shown for the current top k."""
+        problem, standing = self._problem, self._standing
+        self.contrasts = contrasts_to_show(
+            standing.ranking(), problem.k, standing.live_estimates, standing.rank_by, ordered=problem.ordered
+        )
+        self.border = self.estimate.border(self.contrasts)
+
+    def _posterior_agrees(self, epsilon: float, delta: float) -> bool:
         """Return whether the posterior allows to stop; always if it is based on a part of the pairs only."""
-        return len(self.pairs) > MAX_LEARNED or probability_of_error(self._surrogate, top, rest, epsilon) <= delta
+        if len(self.pairs) > MAX_LEARNED:
+            return True
+        estimates, covariance, unit = self.model.posterior()
+        return probability_of_error(estimates, covariance, self.contrasts, epsilon / unit) <= delta
 
 
 def share_of_delta(analysis: int) -> float:
@@ -146,14 +206,12 @@ def growth(gaps: Matrix, bounds: Matrix, epsilon: float) -> float:
     return float(np.clip(times_too_wide - 1.0, *GROWTH))
 
 
-def probability_of_error(surrogate: OddSurrogate, top: Players, rest: Players, epsilon: float) -> float:
-    """Return the sum over i in `top` and j in `rest` of the posterior probability of phi_i - phi_j < -epsilon.
+def probability_of_error(estimates: Values, covariance: Matrix, contrasts: Contrasts, epsilon: float) -> float:
+    """Return the sum over all contrasts of the posterior probability that they are below -epsilon.
 
-    The same sum as `core.stopping.credible.probability_of_larger_error`, but of the posterior before it is widened, on
-    the scale of the surrogate, and with a floor for the variance of a difference instead of certainty where it is 0.
+    The same sum as `core.stopping.credible.probability_of_larger_error`, but of the posterior before it is widened, and
+    with a floor for the variance of a contrast instead of certainty where it is 0.
     """
-    values, covariance = surrogate.posterior.shapley_values, surrogate.posterior.covariance
-    own = np.diag(covariance)
-    variance = own[top][:, None] + own[rest] - 2.0 * covariance[np.ix_(top, rest)]
-    gaps = values[top][:, None] - values[rest] + epsilon / surrogate.scale
+    variance = contrasts.quadratic(covariance)
+    gaps = contrasts.of(estimates) + epsilon
     return float(ndtr(-gaps / np.sqrt(np.maximum(variance, 1e-18))).sum())

@@ -80,37 +80,39 @@ class LogitGP:
     def _even_given(self, rows: Players | slice) -> ConditionedGP[EvenKernel]:
         return ConditionedGP(even_kernel(self._data, self.parameters), self._x[rows], self._centred_even[rows])
 
-    def leave_one_out(self, rows: Players) -> tuple[Values, Values]:
-        """Return the leave-one-out predictions of (v(x) - v(-x)) / 2 of some pairs, and the variances of f."""
-        return self._leave_one_out(self._odd, self._even, rows)
+    def leave_one_out(self, rows: Players, *, even: bool = False) -> tuple[Values, Values]:
+        """Return the leave-one-out predictions of the odd or even part of some pairs, and the variances of f."""
+        return self._leave_one_out(self._odd, self._even, rows, -1.0 if even else 1.0)
 
-    def leave_one_out_among(self, rows: Players) -> Values:
-        """Return the predictions of (v(x) - v(-x)) / 2 of some pairs, each from the others of them only."""
-        return self._leave_one_out(self._odd_given(rows), self._even_given(rows), np.arange(len(rows)))[0]
+    def leave_one_out_among(self, rows: Players, *, even: bool = False) -> Values:
+        """Return the predictions of the odd or even part of some pairs, each from the others of them only."""
+        parts = self._odd_given(rows), self._even_given(rows)
+        return self._leave_one_out(*parts, np.arange(len(rows)), -1.0 if even else 1.0)[0]
 
     def _leave_one_out(
-        self, odd: ConditionedGP[OddKernel], even: ConditionedGP[EvenKernel], rows: Players
+        self, odd: ConditionedGP[OddKernel], even: ConditionedGP[EvenKernel], rows: Players, sign: float
     ) -> tuple[Values, Values]:
         (odd_residuals, odd_deviation), (even_residuals, even_deviation) = (
             part.leave_one_out(rows) for part in (odd, even)
         )
         variance = self._scale**2 * (odd_deviation**2 + even_deviation**2)
         parts = odd.observed[rows] - odd_residuals, even.observed[rows] - even_residuals
-        return self._odd_part(*parts, variance), variance
+        return self._part(*parts, variance, sign), variance
 
-    def predict(self, x: Matrix, variance: float) -> Values:
-        """Return the expected (v(x) - v(-x)) / 2 of any pairs, if f has this variance."""
-        odd, even, seen = self._odd.kernel, self._even.kernel, self._odd.x
-        end = np.exp(-2.0 * odd.relevance.sum())
+    def predict(self, x: Matrix, variance: float, *, even: bool = False) -> Values:
+        """Return the expected odd or even part of any pairs, if f has this variance."""
+        sinh, cosh, seen = self._odd.kernel, self._even.kernel, self._odd.x
+        end = np.exp(-2.0 * sinh.relevance.sum())
         weights = np.stack(
-            [odd.smooth / (1.0 - end) * self._odd.weights, even.smooth / (1.0 + end) * self._even.weights]
+            [sinh.smooth / (1.0 - end) * self._odd.weights, cosh.smooth / (1.0 + end) * self._even.weights]
         )
-        linear, constant = odd.linear * (seen.T @ self._odd.weights), even.constant * self._even.weights.sum()
+        linear, constant = sinh.linear * (seen.T @ self._odd.weights), cosh.constant * self._even.weights.sum()
         found = [np.empty(0)]
         for part in np.array_split(x, len(x) // BLOCK + 1):  # bounds memory
-            rising, falling = (each @ weights.T for each in exponentials(part, seen, odd.relevance))
+            rising, falling = (each @ weights.T for each in exponentials(part, seen, sinh.relevance))
             f_odd = rising[:, 0] - falling[:, 0] + part @ linear
-            found.append(self._odd_part(f_odd, rising[:, 1] + falling[:, 1] + constant, variance))
+            f_even = rising[:, 1] + falling[:, 1] + constant
+            found.append(self._part(f_odd, f_even, variance, -1.0 if even else 1.0))
         return np.concatenate(found)
 
     def predict_all(self, variance: float) -> Values:
@@ -125,10 +127,10 @@ class LogitGP:
         f += even.constant * self._even.weights.sum()
         return self._warp.expected(self._scale * f + self._level, variance)
 
-    def _odd_part(self, odd: Values, even: Values, variance: Values | float) -> Values:
-        """Return the expected (v(x) - v(-x)) / 2 for the odd and even parts of f."""
+    def _part(self, odd: Values, even: Values, variance: Values | float, sign: float) -> Values:
+        """Return the expected (v(x) - sign * v(-x)) / 2 for the odd and even parts of f: odd for 1, even for -1."""
         odd, even = self._scale * odd, self._scale * even + self._level
-        return (self._warp.expected(even + odd, variance) - self._warp.expected(even - odd, variance)) / 2.0
+        return (self._warp.expected(even + odd, variance) - sign * self._warp.expected(even - odd, variance)) / 2.0
 
 
 def times_product_kernel(weights: Values, relevance: Values) -> Values:

@@ -56,7 +56,7 @@ FEWER_ROUNDS = ((2.5, 2), (5.0, 3))
 
 On the tuning games below 2.5 pairs per player, two batches instead of four have 1.035 times the root mean square error
 in 0.7 to 0.85 of the time (standard error 0.025); between 2.5 and 5, three have 0.98 times (0.03). With more pairs,
-two have 1.06 times the error (0.03). Beyond `RICH_MODEL_UP_TO` players this was not measured, and does not apply.
+two have 1.06 times the error (0.03). For pairs of players and beyond `RICH_MODEL_UP_TO` players this was not measured, and does not apply.
 """
 
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
@@ -120,6 +120,7 @@ class Regime:
         share, per_player = FIRST_DESIGN if rich else FIRST_DESIGN_IF_LARGE
         first = max(int(share * pairs), int(per_player * n) + 2)
         active = active_rounds > 0 and pairs <= MAX_PAIRS
+        fewer = FEWER_ROUNDS if rich and problem.order == 1 else ()
         return cls(
             noise=noise,
             pairs=pairs,
@@ -130,7 +131,7 @@ class Regime:
             learned=MAX_PAIRS if pairs <= MAX_PAIRS else max(MAX_PAIRS**2 // pairs, LEAST_LEARNED),
             refit=REFIT if rich else 0,
             overall_weight=1.0 if rich else 0.0,
-            active_rounds=min([active_rounds, *(most for limit, most in FEWER_ROUNDS if rich and pairs < limit * n)]),
+            active_rounds=min([active_rounds, *(most for limit, most in fewer if pairs < limit * n)]),
             min_batch=min_batch,
         )
 

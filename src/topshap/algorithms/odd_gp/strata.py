@@ -80,6 +80,33 @@ class PairStrata:
         signs = 2.0 * self.sides - 1.0
         return (weights.sum() - np.einsum("ci,ci->c", signs @ weights, signs)) / 4.0
 
+    def mean_squares_of_sums(self, weights: Matrix) -> Values:
+        """Return, for each stratum, the mean over its pairs of the total squared weight in sums phi_i + phi_j.
+
+        The squared weight of a pair in phi_i + phi_j is (A_i + A_j)^2, with `pair_functional`.
+
+        Parameters
+        ----------
+        weights
+            The weight of each sum, a symmetric matrix with zeros on the diagonal.
+        """
+        form = weights + np.diag(weights.sum(axis=1))  # A' form A is the total
+        s, weight = self.sizes, 2.0 * shapley_weights(self.n)
+        inside, outside = weight[s], -weight[self.n - s]
+        known = np.where(self.sides, inside[:, None], outside[:, None])
+        total = np.einsum("ci,ci->c", known @ form[np.ix_(self.players, self.players)], known)
+        r, m = len(self._others), self.others_inside
+        if r == 0:
+            return total
+        of_others = form[np.ix_(self._others, self._others)]
+        own, between = np.trace(of_others), of_others.sum() - np.trace(of_others)
+        square = (m * inside**2 + (r - m) * outside**2) / r
+        mean = (m * inside + (r - m) * outside) / r
+        # Two of r players of whom m are inside, drawn without replacement.
+        product = ((r * mean) ** 2 - r * square) / max(r * (r - 1), 1)
+        with_known = 2.0 * mean * (known @ form[np.ix_(self.players, self._others)].sum(axis=1))
+        return np.asarray(total + with_known + square * own + product * between)
+
     def draw(self, probabilities: Values, rng: np.random.Generator) -> Coalitions:
         """Draw every pair independently with the probability of its stratum."""
         numbers = np.where(

@@ -83,6 +83,7 @@ class SwapAtK(Algorithm[SwapStanding]):
     name: ClassVar[str] = "swap@k"
     guarantees: ClassVar[tuple[Guarantee, ...]] = ("asymptotic", "credible", "exact")
     ranks_by: ClassVar[tuple[RankBy, ...]] = ("value",)
+    ordered_guarantees: ClassVar[tuple[Guarantee, ...]] = ()
 
     def __init__(self, *, min_batch: int = 1) -> None:
         self.min_batch = check_int("min_batch", min_batch, low=1)

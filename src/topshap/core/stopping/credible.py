@@ -11,6 +11,8 @@ import scipy
 
 from topshap.core.stopping.rules import NEARLY_DONE, ConfidenceRule
 from topshap.core.validation import front_door
+from topshap.statistics.contrasts import contrasts_to_show
+from topshap.statistics.partial_covariance import paired_covariances
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -24,6 +26,7 @@ class Credible(ConfidenceRule):
 
     The probabilities that phi_i - phi_j < -epsilon are added up over i in the top k and j in the rest, under a normal
     distribution with the standing's estimates and covariance (only its standard errors where it has no covariance).
+    By magnitude and for ordered lists, they are those of the contrasts in `topshap.statistics.contrasts`.
     This is the cheapest rule, and works with every algorithm that estimates standard errors. It is not a guarantee: it
     assumes that these are right, and does not correct for repeated looks.
 
@@ -35,6 +38,8 @@ class Credible(ConfidenceRule):
         The allowed posterior probability of a larger error.
     min_samples
         The number of samples that every player needs before the rule can be met, if the standing counts samples.
+    ordered
+        Whether the order of the top k matters.
 
     Examples
     --------
@@ -45,6 +50,8 @@ class Credible(ConfidenceRule):
     ([0, 1], 'confident')
     """
 
+    ordered: bool = False
+
     @property
     def guarantee(self) -> Guarantee:
         """Always ``"credible"``: a probability under the model, not a guarantee."""
@@ -52,7 +59,7 @@ class Credible(ConfidenceRule):
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the probability of a larger error is at most delta."""
-        if k == standing.n_players:
+        if k == standing.n_players and not self.ordered:
             return True
         if self.fraction_sampled(standing) < 1.0:
             return False
@@ -73,12 +80,14 @@ class Credible(ConfidenceRule):
         return min(fraction, self.fraction_sampled(standing), NEARLY_DONE)
 
     def probability_of_error(self, standing: Standing, k: int) -> float:
-        """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon)."""
-        return probability_of_larger_error(standing, k, self.epsilon)
+        """Return the sum over all contrasts of the probability that they are below -epsilon."""
+        return probability_of_larger_error(standing, k, self.epsilon, ordered=self.ordered)
 
 
-def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> float:
-    """Return the sum over i in the top k and j in the rest of P(phi_i - phi_j < -epsilon), nan where unknown.
+def probability_of_larger_error(standing: Standing, k: int, epsilon: float, *, ordered: bool = False) -> float:
+    """Return the sum over all contrasts of the probability that they are below -epsilon, nan where unknown.
+
+    By value these are phi_i - phi_j for i in the top k and j in the rest.
 
     Examples
     --------
@@ -88,12 +97,13 @@ def probability_of_larger_error(standing: Standing, k: int, epsilon: float) -> f
     >>> round(probability_of_larger_error(standing, 1, 0.0), 4)
     0.0241
     """
-    top, rest = standing.partition(k)
     estimates, variances, covariance = standing.live_estimates, standing.live_std_errors**2, standing.covariance()
-    lead = estimates[top][:, None] - estimates[rest] + epsilon
-    variance = independent = variances[top][:, None] + variances[rest]
+    contrasts = contrasts_to_show(standing.ranking(), k, estimates, standing.rank_by, ordered=ordered)
+    lead = contrasts.of(estimates) + epsilon
+    variance = independent = variances[contrasts.ahead] + variances[contrasts.behind]
     if covariance is not None:
-        variance = independent - 2.0 * covariance[np.ix_(top, rest)]
+        shared = paired_covariances(covariance, contrasts.ahead, contrasts.behind, len(estimates))
+        variance = independent + 2.0 * contrasts.sign_ahead * contrasts.sign_behind * shared
         # An estimated covariance may not be positive definite; a variance that is not positive is not certainty.
         variance = np.where(variance > 0.0, variance, independent)
     certain = np.where(lead >= 0.0, np.inf, -np.inf)

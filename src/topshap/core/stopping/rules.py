@@ -1,7 +1,8 @@
 """Rules by which a race stops by itself.
 
 A rule checks a standing. All rules ask whether a player outside the current top k may be ahead of one inside by more
-than epsilon. They differ in their assumptions, which the `guarantee` names.
+than epsilon; for an ordered list also whether a member may be ahead of one listed before it. They differ in their
+assumptions, which the `guarantee` names.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from topshap.core.validation import check_delta, check_int, check_real, front_door
 from topshap.statistics.normal_intervals import clt_interval
+from topshap.statistics.ranking import rank_key
 
 if TYPE_CHECKING:
     from topshap.core.standing import Standing
@@ -46,12 +48,12 @@ class StoppingRule(Protocol):
 
 @runtime_checkable
 class BoundedStanding(Protocol):
-    """A standing whose algorithm bounds the differences across the border of the top k."""
+    """A standing whose algorithm bounds the contrasts that have to be shown, see `topshap.statistics.contrasts`."""
 
     def worst_bound(self) -> float:
-        """Return the lowest lower bound of phi_i - phi_j for i in the current top k and j in the rest.
+        """Return the lowest lower bound of a contrast; by value, of phi_i - phi_j for i in the top k and j in the rest.
 
-        With probability 1 - delta the bounds hold for all pairs and at all times together.
+        With probability 1 - delta the bounds hold for all contrasts and at all times together.
         """
 
 
@@ -66,6 +68,8 @@ class SeparatedBorder:
         The allowed inclusion-exclusion error.
     guarantee
         The guarantee of the bounds: ``"asymptotic"`` or ``"exact"``.
+    ordered
+        Whether the bounds are about the order of the top k too.
 
     Examples
     --------
@@ -82,17 +86,20 @@ class SeparatedBorder:
 
     epsilon: float
     guarantee: Guarantee = "asymptotic"
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         check_real("epsilon", self.epsilon, low=0.0)
 
     def __call__(self, standing: Standing, k: int) -> bool:
         """Return whether the lowest bound is at least -epsilon."""
-        return k == standing.n_players or self._bound(standing) >= -self.epsilon
+        return (k == standing.n_players and not self.ordered) or self._bound(standing) >= -self.epsilon
 
     def completion(self, standing: Standing, k: int) -> float:
         """Return the estimated fraction of the required evaluations that is spent."""
-        return 1.0 if self(standing, k) else border_completion(standing, k, self._bound(standing), self.epsilon)
+        if self(standing, k):
+            return 1.0
+        return border_completion(standing, k, self._bound(standing), self.epsilon, ordered=self.ordered)
 
     def _bound(self, standing: Standing) -> float:
         if not isinstance(standing, BoundedStanding):
@@ -184,16 +191,18 @@ class OverlappingIntervals(ConfidenceRule):
         return float(np.max(upper[rest]) - np.min(lower[top]))
 
 
-def border_completion(standing: Standing, k: int, bound: float, epsilon: float) -> float:
+def border_completion(standing: Standing, k: int, bound: float, epsilon: float, *, ordered: bool = False) -> float:
     """Return the estimated fraction of the evaluations that raise the lowest bound to -epsilon.
 
     The bound is the estimated difference minus a half-width, which is inversely proportional to the square root of the
-    number of samples and has to shrink to difference + epsilon.
+    number of samples and has to shrink to difference + epsilon. The smallest difference is that between two neighbours
+    in the ranking: those at the border, or any two of the list and its best rival.
     """
     if bound >= -epsilon:
         return NEARLY_DONE
     if not math.isfinite(bound):
         return 0.0
-    top, rest = standing.partition(k)
-    gap = max(0.0, float(standing.live_estimates[top].min() - standing.live_estimates[rest].max()))
+    keys = rank_key(standing.live_estimates, standing.rank_by)[standing.ranking()]
+    steps = -np.diff(keys[0 if ordered else k - 1 : k + 1])
+    gap = max(0.0, float(steps.min()))
     return min(NEARLY_DONE, ((gap + epsilon) / (gap - bound)) ** 2)

@@ -7,10 +7,13 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from topshap.core.pairs_result import TopPairs
 from topshap.core.printable import printable
 from topshap.core.validation import front_door
 from topshap.show.html import html_leaderboard, styles
+from topshap.show.nouns import candidate
 from topshap.show.page import as_json, clean, part, policy, versions
+from topshap.show.pairs_html import pairs_sections
 from topshap.show.report.content import content, facts, pairwise_styles, pairwise_table, race_note, what_it_means
 from topshap.show.waterfall_html import html_waterfall, waterfall_note, waterfall_title
 from topshap.show.wording import board_note, pairwise_note, question
@@ -52,9 +55,8 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         headline=escape(top.headline),
         board=html_leaderboard(top),
         board_note=escape(board_note(top)),
-        steps_title=escape(waterfall_title(top)),
-        steps_note=escape(waterfall_note(top)),
-        steps=html_waterfall(top),
+        sections=_sections(top, data["run"]["learned"]),
+        candidates=f"{candidate(top)}s",
         race_note=escape(race_note(top, data["race"])),
         pairwise_note=escape(pairwise_note(top, len(data["pairwise"]["ranks"]))),
         ranked="" if data["run"]["learned"] else "hidden",
@@ -67,3 +69,14 @@ def render(top: TopK, *, title: str | None = None, game: str | None = None) -> s
         script=script,
     )
     return clean(page)
+
+
+def _sections(top: TopK, learned: bool) -> str:
+    """Return the sections between the leaderboard and the race: the waterfall of players, or the network of pairs."""
+    if isinstance(top, TopPairs):
+        return pairs_sections(top) if learned else ""
+    hidden = "" if learned else "hidden"
+    return (
+        f'<section aria-labelledby="h-steps" {hidden}>\n<h2 id="h-steps">{escape(waterfall_title(top))}</h2>\n'
+        f'<p class="note">{escape(waterfall_note(top))}</p>\n<div id="steps">{html_waterfall(top)}</div>\n</section>'
+    )

@@ -9,7 +9,8 @@ import numpy as np
 
 from topshap.core.printable import printable
 from topshap.show.board import LEVEL, has_learned, probability_ahead
-from topshap.show.labels import around_border, labels_of, name_of, shorten, shorten_all, shown_ranks, value_text
+from topshap.show.labels import around_border, labels_of, name_of, short_names, shorten, shown_ranks, value_text
+from topshap.show.nouns import candidate, quantity
 from topshap.show.numbers import percent
 from topshap.show.race_plot import borders, known_history, value_limits
 from topshap.show.wording import describe_tie, question, shown_of, why_it_ended
@@ -37,7 +38,7 @@ PAIRED = 12
 
 def content(top: TopK, versions: dict[str, str], *, title: str | None, game: str | None) -> dict[str, Any]:
     """Return the data as plain lists and numbers with six significant digits; unknown numbers are None."""
-    ranks = np.arange(min(top.n_players, LISTED))
+    ranks = np.arange(min(top.n_candidates, LISTED))
     players = top.ranking[ranks] if has_learned(top) else ranks  # an arbitrary ranking is not shown
     names, cut = _names(top, players)
     return {
@@ -86,15 +87,16 @@ def race_note(top: TopK, race: dict[str, Any] | None) -> str:
     """Return the description of the race, with how many of the players are shown."""
     shown = "" if race is None else f" The plot and the list below it show {shown_of(len(race['ranks']), top)}."
     return (
-        "Estimates after each number of evaluations. The bands are the 95% intervals of the last player inside the "
-        f"top {top.k} and the first one outside. The slider shows the ranking at any point of the race.{shown}"
+        "Estimates after each number of evaluations. The bands are the 95% intervals of the last "
+        f"{candidate(top)} inside the top {top.k} and the first one outside. The slider shows the ranking "
+        f"at any point of the race.{shown}"
     )
 
 
 def what_it_means(top: TopK) -> Iterable[str]:
     """Yield paragraphs that explain what the numbers mean."""
     if top.stopped == "exact":
-        yield "Every coalition was evaluated: these are the exact Shapley values, up to rounding."
+        yield f"Every coalition was evaluated: these are the exact {quantity(top)}s, up to rounding."
     elif not has_learned(top):
         yield (
             "All estimates are equal and no standard error is known: these evaluations do not distinguish the "
@@ -105,8 +107,8 @@ def what_it_means(top: TopK) -> Iterable[str]:
         yield (
             "Intervals and probabilities are estimated from the same evaluations. They assume that the estimates are "
             f"normally distributed around the true values, {together}; this assumption gets better with more "
-            f"evaluations. A {LEVEL:.0%} interval is for one player at a time: among many players, some true values "
-            "lie outside their intervals."
+            f"evaluations. A {LEVEL:.0%} interval is for one {candidate(top)} at a time: among many, some true "
+            "values lie outside their intervals."
         )
     if tie := describe_tie(top):
         yield f"{tie[0].upper()}{tie[1:]}. The choice between them is arbitrary."
@@ -118,9 +120,9 @@ def what_it_means(top: TopK) -> Iterable[str]:
 
 def pairwise_table(top: TopK) -> str:
     """Return the probabilities of pairs of players around the border as an HTML table."""
-    ranks = around_border(top.n_players, top.k, PAIRED)
+    ranks = around_border(top.n_candidates, top.k, PAIRED)
     players = top.ranking[ranks]
-    names = [escape(name) for name in shorten_all((name_of(top, i) for i in players), 24)]
+    names = [escape(name) for name in short_names(top, players, 24)]
     labels = [escape(label) for label in labels_of(top, players, 24)]
     ahead = probability_ahead(top, players)
     head = "".join(
@@ -150,7 +152,7 @@ def _cell(p: float, same: bool, edge: str, top: TopK) -> str:
 
 def _edge(rank: int, top: TopK) -> str:
     """Return the class of the last row or column inside the top k; empty for all others."""
-    return "edge" if rank == top.k - 1 < top.n_players - 1 else ""
+    return "edge" if rank == top.k - 1 < top.n_candidates - 1 else ""
 
 
 def _class(*names: str) -> str:
@@ -164,7 +166,9 @@ def _run(top: TopK, versions: dict[str, str], game: str | None) -> dict[str, Any
     found = ("evaluations", "calls", "stopped", "promise", "deterministic", "empty", "grand", "output_name")
     return {
         "game": game,
+        "order": top.order,
         "n_players": top.n_players,
+        "n_candidates": top.n_candidates,
         "k": top.k,
         "confidence": None if np.isnan(top.confidence) else top.confidence,
         "value_range": None if top.value_range is None else list(top.value_range),
@@ -184,7 +188,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     history = known_history(top)
     if len(history.evaluations) < 2:
         return None
-    ranks = shown_ranks(top.n_players, top.k, RACERS)
+    ranks = shown_ranks(top.n_candidates, top.k, RACERS)
     players = top.ranking[ranks]
     moments = np.unique(np.linspace(0, len(history.evaluations) - 1, MOMENTS).round().astype(int))
     estimates, std_errors = history.estimates[moments][:, players], history.std_errors[moments][:, players]
@@ -192,7 +196,7 @@ def _race(top: TopK) -> dict[str, Any] | None:
     return {
         "ranks": ranks.tolist(),
         "labels": labels_of(top, players, 22),
-        "labels_narrow": shorten_all((name_of(top, i) for i in players), 12),
+        "labels_narrow": short_names(top, players, 12 if top.order == 1 else 18),
         "evaluations": history.evaluations[moments].tolist(),
         "estimates": [_numbers(column, digits=4) for column in estimates.T],
         "std_errors": [_numbers(column, digits=3) for column in std_errors.T],
@@ -209,7 +213,7 @@ def _order(estimates: Values, top: TopK) -> list[int]:
 
 
 def _pairwise(top: TopK) -> dict[str, Any]:
-    ranks = around_border(top.n_players, top.k, PAIRED)
+    ranks = around_border(top.n_candidates, top.k, PAIRED)
     players = top.ranking[ranks]
     ahead = probability_ahead(top, players)
     return {"ranks": ranks.tolist(), "row_ahead_of_column": [_numbers(row, digits=3) for row in ahead]}
@@ -227,7 +231,7 @@ def _names(top: TopK, players: Players) -> tuple[list[str], bool]:
 
 def _values(top: TopK, players: Players) -> list[str] | None:
     """Return the players' values as text; None if no value is known."""
-    if top.player_values is None:
+    if top.player_values is None or top.order == 2:
         return None
     return [value_text(top.player_values[i], LISTED_VALUE) for i in players]
 

@@ -6,6 +6,7 @@
   const byId = (id) => document.getElementById(id);
   const width = run.interval_width;
   const exact = run.stopped === "exact";
+  const noun = run.order === 2 ? "pair" : "player";
   const number = (x, digits = 4) => (x === null ? "?" : String(Number(x.toPrecision(digits))));
   const short = (x, digits = 4) => { // as Python writes a number with "g"
     if (x === null) return "?";
@@ -222,7 +223,7 @@
   const order = players.name.map((_, i) => i);
   const half = (i) => (players.std_error[i] === null ? null : width * players.std_error[i]);
   const columns = [
-    ["player", (i) => players.name[i], null],
+    [noun, (i) => players.name[i], null],
     ["estimate", (i) => players.estimate[i], (x, i) => estimate(x, players.std_error[i], 5)],
   ];
   if (players.value) columns.splice(1, 0, ["value", (i) => players.value[i], null]);
@@ -247,7 +248,7 @@
     const head = element("th", { scope: "col", ...(show ? {} : { class: "name" }) }, button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      const up = now === null ? ["rank", "player", "value"].includes(title) : now === "descending"; // numbers: highest first
+      const up = now === null ? ["rank", noun, "value"].includes(title) : now === "descending"; // numbers: highest first
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b);
@@ -265,7 +266,7 @@
   fill();
   byId("find").addEventListener("input", fill);
   const listed = [];
-  if (players.name.length < run.n_players) listed.push(`The first ${players.name.length.toLocaleString("en")} of ${run.n_players.toLocaleString("en")} players are listed.`);
+  if (players.name.length < run.n_candidates) listed.push(`The first ${players.name.length.toLocaleString("en")} of ${run.n_candidates.toLocaleString("en")} ${noun}s are listed.`);
   if (!exact && run.learned) listed.push("Low and high are the ends of the 95% interval (1.96 standard errors).");
   if (players.names_are_cut) listed.push("Long names are shortened.");
   byId("listed").textContent = listed.join(" ");

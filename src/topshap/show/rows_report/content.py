@@ -9,6 +9,7 @@ import numpy as np
 
 from topshap.core.cells import numeric_cells
 from topshap.show.labels import VALUE_LENGTH, on_one_line, shorten, shorten_all
+from topshap.show.nouns import candidate
 from topshap.show.page import versions
 from topshap.statistics.normal_intervals import two_sided_quantile
 
@@ -63,7 +64,7 @@ def facts(tops: Explanations, data: dict[str, Any]) -> Iterator[tuple[str, str]]
     run = data["run"]
     if run["game"] is not None:
         yield "Model", run["game"]
-    yield "Rows", f"{len(tops):,}, with {tops.n_players:,} players each"
+    yield "Rows", f"{len(tops):,}, with {tops.n_players:,} {candidate(tops)}s each"
     if tops.output_names is not None:
         names = [shorten(name) for name in tops.output_names[:10]]
         more = f" and {len(tops.output_names) - 10:,} more" if len(tops.output_names) > 10 else ""
