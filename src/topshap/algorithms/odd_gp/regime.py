@@ -56,7 +56,8 @@ FEWER_ROUNDS = ((2.5, 2), (5.0, 3))
 
 On the tuning games below 2.5 pairs per player, two batches instead of four have 1.035 times the root mean square error
 in 0.7 to 0.85 of the time (standard error 0.025); between 2.5 and 5, three have 0.98 times (0.03). With more pairs,
-two have 1.06 times the error (0.03). For pairs of players and beyond `RICH_MODEL_UP_TO` players this was not measured, and does not apply.
+two have 1.06 times the error (0.03). This was not measured for pairs of players (``order=2``) and beyond
+`RICH_MODEL_UP_TO` players, and does not apply to them.
 """
 
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15
