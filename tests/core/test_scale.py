@@ -24,7 +24,8 @@ POWERS = [-1074, -1030, -700, -300, 300, 500, 985]
 def run(table, *, budget=40, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", topshap.PublishedRuleWarning)
+        for expected in (topshap.PublishedRuleWarning, topshap.RareContributionsWarning):
+            warnings.simplefilter("ignore", expected)
         top = topshap.identify(
             lambda rows: table[to_ids(rows)], N, k=K, budget=budget, **({"random_state": 0} | options)
         )
