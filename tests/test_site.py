@@ -17,6 +17,7 @@ COMMANDS = {
     "confidence": "topshap-bench fixed-confidence",
     "guarantee": "topshap-bench guarantee",
     "guarantee-kinds": "topshap-bench guarantee",
+    "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
     "paper": "topshap-bench paper",
     "scale": "topshap-bench scale",

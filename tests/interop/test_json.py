@@ -280,7 +280,7 @@ def test_a_file_with_any_change_is_refused_or_gives_a_result_that_can_be_shown(s
     assert top.interval().shape == (8, 2)
     assert math.isnan(top.confidence) or 0.0 <= top.confidence <= 1.0
     assert len(top.to_frame()) == 8
-    assert "Top 2 of 8" in top._repr_html_()
+    assert f"Top {top.k} of 8" in top._repr_html_()
     top.to_html(tmp_path / "report.html")
     top.save(path)
     assert_same(top, topshap.load(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -102,6 +102,8 @@ class TopKs(Sequence[TopK]):
     """The seed, if the race was given one as an int."""
     rank_by: RankBy = "value"
     """The order in which players are ranked."""
+    clear_gap: ClassVar[bool] = False
+    """Always False: each output would need a k of its own."""
     ordered: bool = False
     """Whether the race was about the order of the top k, and not only about the set."""
     player_values: tuple[PlayerValue, ...] | None = None

@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from topshap.statistics.partial_covariance import covariance_with
 from topshap.statistics.ranking import rank_signs
@@ -79,7 +79,7 @@ def border_p_values(
         over_each = estimated.leads(ranking[rank], ranking[rank + 1 :])
         np.minimum(after, np.minimum.accumulate(over_each[::-1])[::-1], out=after)
         borders[rank] = after[0]
-    return np.asarray(np.minimum(2.0 * ndtr(-borders), 1.0))
+    return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-borders), 1.0))
 
 
 class _Estimated(NamedTuple):

@@ -8,7 +8,7 @@ from topshap.algorithms.odd_gp.regime import LEAST_LEARNED, MAX_PAIRS, Regime
 
 
 def regime(n, remaining, *, noise=False, active_rounds=4, min_batch=1):
-    problem = SimpleNamespace(n=n, remaining=remaining, deterministic=not noise)
+    problem = SimpleNamespace(n=n, order=1, remaining=remaining, deterministic=not noise)
     return Regime.of(problem, active_rounds=active_rounds, min_batch=min_batch)
 
 
