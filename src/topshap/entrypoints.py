@@ -18,7 +18,7 @@ from topshap.driving import drive, end, end_unwritten, watch
 from topshap.evaluation import Oracle
 from topshap.evaluation.store.store import UnwrittenError
 from topshap.show.progress import view
-from topshap.show.wording import RARE_CONTRIBUTIONS
+from topshap.show.wording import describe_rare_contributions
 
 if TYPE_CHECKING:
     import os
@@ -228,7 +228,7 @@ async def aidentify(
 def _with_warning(top: TopK) -> TopK:
     """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
     if np.any(top.rare_contributions):  # one per output, if there are several
-        warn_caller(RARE_CONTRIBUTIONS, RareContributionsWarning)
+        warn_caller(describe_rare_contributions(top), RareContributionsWarning)
     return top
 
 

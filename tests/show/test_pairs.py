@@ -174,3 +174,10 @@ def test_a_notebook_shows_pairs(exact):
     assert "pairs of 6 players" in html
     assert "&lt;b&gt;age&lt;/b&gt; x" in html
     assert "interaction -2" in html
+
+
+def test_the_advice_about_rare_contributions_names_an_algorithm_for_pairs():
+    table = np.zeros(2**10)
+    table[0b1111111] = 5.0
+    with pytest.warns(topshap.RareContributionsWarning, match="algorithm='odd-gp@k', a run goes on"):
+        topshap.identify(topshap.games.TableGame(table), k=1, order=2, budget=100, random_state=0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.core.printable import printable
+from topshap.core.results import TopKs
 from topshap.show.board import LEVEL, has_learned, tied_at_border
 from topshap.show.labels import short_names
 from topshap.show.nouns import candidate, everyone, quantity
@@ -24,12 +25,12 @@ NOTHING_LEARNED = "nothing distinguishes the players yet"
 """The statement in place of a ranking while all estimates are equal and no standard error is known."""
 NOT_OVER = "the race is not over"
 """The ending of a race that was interrupted."""
-RARE_CONTRIBUTIONS = (
+_RARE_CONTRIBUTIONS = (
     "Contributions may be rare and large: players may contribute only in a few patterns of others, most of which were "
-    "not evaluated, and intervals and confidence may be too optimistic. A larger budget shows more of them; with an "
-    "epsilon and algorithm='swap@k', a run goes on until they are unlikely to matter."
+    "not evaluated, and intervals and confidence may be too optimistic. A larger budget shows more of them"
 )
-"""The explanation of `TopK.rare_contributions`, and what to do."""
+_GOES_ON = {1: "swap@k", 2: "odd-gp@k"}
+"""The algorithm that goes on until rare contributions are unlikely to matter: for players, and for pairs of them."""
 _CLOSE = 0.02
 """Values are close if the interval of their difference is narrower than this fraction of the largest estimate."""
 _NAMED = 4
@@ -208,8 +209,16 @@ def _no_guarantee(top: TopK) -> str:
     if np.isnan(top.confidence):
         return f"No guarantee: {why}."
     why = "after a fixed budget," if top.stopped == "budget" and top.epsilon is None else f"{why};"
-    rare = f" {RARE_CONTRIBUTIONS}" if top.rare_contributions else ""
+    rare = f" {describe_rare_contributions(top)}" if top.rare_contributions else ""
     return f"No guarantee: {why} intervals and confidence are estimates that assume normal errors.{rare}"
+
+
+def describe_rare_contributions(top: TopK | TopKs) -> str:
+    """Return the meaning of `TopK.rare_contributions`, and what to do."""
+    if isinstance(top, TopKs):  # no algorithm for several outputs has a guarantee
+        return f"{_RARE_CONTRIBUTIONS}."
+    goes_on = f"with an epsilon and algorithm={_GOES_ON[top.order]!r}, a run goes on until they are unlikely to matter"
+    return f"{_RARE_CONTRIBUTIONS}; {goes_on}."
 
 
 def _describe_guarantee(top: TopK) -> str:
