@@ -47,6 +47,7 @@ def pair_rounds(problem: Problem, standing: FittedStanding, *, active_rounds: in
     def estimate(iterations: int) -> ComplementPairs:
         known = pairs.evenly_ordered()
         surrogate.learn(known.x, known.odd, known.even, iterations=iterations)
+        surrogate.emphasise_strong_pairs()
         show(surrogate.interactions())
         return known
 
