@@ -100,8 +100,7 @@ def _run_row(setting: Setting, row: int) -> Outcome:
     magnitudes, start, coverage = np.abs(exact), time.process_time(), np.nan
     unit = float(np.ptp(magnitudes)) or 1.0
     if setting.algorithm == OURS:
-        options = {"order": 2, "algorithm": OURS, "random_state": row}
-        top = topshap.identify(game, k=setting.k, budget=setting.budget, **options)
+        top = topshap.identify(game, k=setting.k, budget=setting.budget, order=2, algorithm=OURS, random_state=row)
         found = top.estimates
         coverage = float(np.mean(np.abs(found - exact) <= 1.96 * top.std_errors + 1e-6 * magnitudes.max()))
     else:

@@ -26,7 +26,11 @@ from topshap.games import PredictionGame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from topshap.core.typing import Matrix, Values
+
+    SinglePrecision = NDArray[np.float32]
 
 BACKGROUND = 5
 """The number of rows that replace absent features."""
@@ -100,9 +104,9 @@ def tree_interactions(model: Any, row: Matrix, background: Matrix) -> Values:
         The rows that replace absent features.
     """
     n = len(row)
-    total, explained = np.zeros((n, n)), np.asarray(row, dtype=np.float32)
+    total, explained = np.zeros((n, n)), row.astype(np.float32)
     trees = [json.loads(text) for text in model.get_booster().get_dump(dump_format="json")]
-    for other in np.asarray(background, dtype=np.float32):
+    for other in background.astype(np.float32):
         for tree in trees:
             for value, present, absent in _leaves(tree, explained, other, frozenset(), frozenset()):
                 _add_leaf(total, value / len(background), sorted(present), sorted(absent))
@@ -110,7 +114,7 @@ def tree_interactions(model: Any, row: Matrix, background: Matrix) -> Values:
 
 
 def _leaves(
-    node: dict[str, Any], row: Values, other: Values, present: frozenset[int], absent: frozenset[int]
+    node: dict[str, Any], row: SinglePrecision, other: SinglePrecision, present: frozenset[int], absent: frozenset[int]
 ) -> Iterator[tuple[float, frozenset[int], frozenset[int]]]:
     """Yield the value of every leaf that some coalition reaches, with the features that must be present and absent."""
     if "leaf" in node:
