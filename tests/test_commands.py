@@ -60,6 +60,7 @@ ONLY_NAMES = {
     "topshap-bench explain-tables --rows 1 --rows 10 --rows 200 --out results/tables.txt",
     "topshap-bench large-table",
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
+    "topshap-bench large-pairs --rivals --rows 3",
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",

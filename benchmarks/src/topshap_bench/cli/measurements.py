@@ -336,6 +336,31 @@ def pairs(
     typer.echo(compare_pairs(games, models=models, half=half, seeds=seeds, n_jobs=jobs, **options))
 
 
+def large_pairs(
+    table: Annotated[list[str] | None, typer.Option(help="A table, by default all; can be repeated.")] = None,
+    players: Annotated[
+        list[int] | None, typer.Option(min=30, help="A number of players, by default all; can be repeated.")
+    ] = None,
+    budget: Budgets = None,
+    k: Annotated[int, typer.Option(min=1, help="The number of pairs to find.")] = 5,
+    rows: Annotated[int, typer.Option(min=1, help="The number of games of each table.")] = 3,
+    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP and KernelSHAPIQ.")] = False,
+    rival: Annotated[
+        list[str] | None, typer.Option(help="A rival by name, for example proxyshap-adjusted; can be repeated.")
+    ] = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Print the errors of odd-gp for pairs of 30 to 120 players, features of tree models whose interactions are known.
+
+    For example: topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1
+    """
+    from topshap_bench.pairs.large import compare_large
+
+    usual = ["proxyshap", "kernelshapiq"] if rivals else []
+    options = given(tables=table, players=players, budgets=budget, rivals=rival or usual)
+    typer.echo(compare_large(k=k, rows=rows, n_jobs=jobs, **options))
+
+
 def masked_rows(
     rows: Annotated[
         list[int] | None, typer.Option(help="The number of rows, by default 1, 10, 200 and 2000; can be repeated.")
@@ -388,5 +413,6 @@ COMMANDS = (
     explain_tables,
     masked_rows,
     pairs,
+    large_pairs,
     large_table,
 )

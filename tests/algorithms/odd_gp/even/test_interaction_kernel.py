@@ -1,11 +1,12 @@
 """The closed forms of interactions against sums over all coalitions."""
 
+from itertools import product
 from math import comb
 
 import numpy as np
 import pytest
 
-from topshap.algorithms.odd_gp.even.kernel import InteractionKernel
+from topshap.algorithms.odd_gp.even.kernel import InteractionKernel, StrongPairs
 from topshap.algorithms.odd_gp.even.player_pairs import PlayerPairs
 from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
 from topshap.algorithms.odd_gp.even.weights import interaction_weights, residual_prior, weighted_interactions
@@ -45,12 +46,19 @@ def full_covariance(kernel, *, residual=True):
     return covariance
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=product(SIZES, [False, True]), ids=str)
 def kernel(request):
-    n = request.param
+    n, with_strong_pairs = request.param
     relevance = np.random.default_rng(n).uniform(0.01, 1.0, n)
+    strong = StrongPairs(PlayerPairs.of(n).chosen(np.array([0, 2])), np.array([0.3, 0.8]))
     return InteractionKernel(
-        relevance, smooth=1.3, constant=2.0, residual_level=0.2, residual_slope=0.4, quadratic=0.7 / n
+        relevance,
+        smooth=1.3,
+        constant=2.0,
+        residual_level=0.2,
+        residual_slope=0.4,
+        quadratic=0.7 / n,
+        strong=strong if with_strong_pairs else None,
     )
 
 
@@ -85,7 +93,10 @@ def test_the_smooth_part_holds_all_even_orders_and_no_odd_one(kernel):
     plus, minus = np.prod(1 + rho * x * x[:1], axis=1), np.prod(1 - rho * x * x[:1], axis=1)
     smooth = kernel.smooth * (plus + minus) / (plus + minus)[0]
     i, j = PlayerPairs.of(n)
-    quadratic = kernel.quadratic * (x[:, i] * x[:, j]) @ (x[0, i] * x[0, j])
+    variances = np.full(len(i), kernel.quadratic)
+    if kernel.strong is not None:
+        variances[[0, 2]] += kernel.strong.variances
+    quadratic = (x[:, i] * x[:, j]) @ (variances * x[0, i] * x[0, j])
     assert kernel.covariance(x, x[:1])[:, 0] == pytest.approx(smooth + quadratic + kernel.constant, abs=1e-12)
     assert kernel.covariance(x, x)[0, 0] == pytest.approx(kernel.variance)
 

@@ -118,3 +118,8 @@ def test_more_players_than_the_model_allows_are_refused():
     game = topshap.games.AdditiveGame(np.ones(201))
     with pytest.raises(topshap.ParameterError, match="more than 200 players"):
         race(game, budget=500)
+
+
+def test_a_design_of_fewer_complement_pairs_than_players_has_several_sizes():
+    sizes = first_pair_design(40, 30, np.random.default_rng(0)).sum(axis=1)
+    assert len(np.unique(np.minimum(sizes, 40 - sizes))) > 5

@@ -6,7 +6,7 @@ values depend on the odd part, and the complement pairs that odd-gp evaluates in
 
 1. `weights`: the weight B of a complement pair in the interaction of two players; `player_pairs`: the pairs of players.
 2. `kernel`, `fitting`: the prior of e, and the fit of its hyper-parameters, with relevances from the joint fit of the
-   odd and the even part.
+   odd and the even part; `strong_pairs`: variances of their own for the strongest pairs of many players.
 3. `posterior`, `integrals`: the mean of all interactions and the covariance of up to 600 *watched* ones in closed form.
 4. `contrasts`: the border of the top k pairs, by value or by magnitude, at which the next complement pairs are aimed.
 5. `surrogate`, `spread`: widened standard errors, and the correction by complement pairs beyond the learned ones;

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,17 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
 
 
+class StrongPairs(NamedTuple):
+    """Distinct pairs of players whose products x_i x_j have coefficients with variances of their own."""
+
+    pairs: PlayerPairs
+    variances: Values
+
+    def products(self, x: Matrix) -> Matrix:
+        """Return x_i x_j for every row x (rows) and pair (columns)."""
+        return np.asarray(x[:, self.pairs.i] * x[:, self.pairs.j])
+
+
 @dataclass(frozen=True, eq=False)
 class InteractionKernel(EvenKernel):
     """The covariance of the even part of a game with a quadratic part, and that of its interactions.
@@ -49,17 +60,22 @@ class InteractionKernel(EvenKernel):
 
     quadratic: float = 0.0
     """The variance of each coefficient of a product x_i x_j, besides the smooth part."""
+    strong: StrongPairs | None = None
+    """Pairs of players whose coefficients have a further variance."""
 
     @property
     def variance(self) -> float:
         """The variance of e in every complement pair, without the residual."""
         n = len(self.relevance)
-        return self.constant + self.smooth + self.quadratic * n * (n - 1) / 2.0
+        strong = 0.0 if self.strong is None else float(self.strong.variances.sum())
+        return self.constant + self.smooth + self.quadratic * n * (n - 1) / 2.0 + strong
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of e between the rows of x and of y, without the residual."""
         covariance = super().covariance(x, y)
         covariance += quadratic_products(x, y, self.quadratic)
+        if self.strong is not None:
+            covariance += (self.strong.products(x) * self.strong.variances) @ self.strong.products(y).T
         return covariance
 
     def functional(self, x: Matrix, pairs: PlayerPairs, *, residual: bool = True) -> Matrix:
@@ -68,7 +84,7 @@ class InteractionKernel(EvenKernel):
         Without `residual`, only the quadratic and the smooth part belong to the game.
         """
         result = self._even_scale * even_product_functional(x, np.tanh(self.relevance), pairs)
-        result += self.quadratic * (x[:, pairs.i] * x[:, pairs.j])
+        result += self._quadratic_of(pairs) * (x[:, pairs.i] * x[:, pairs.j])
         result *= 4.0
         if residual:
             result += self.residual(x)[:, None] * interaction_weights(x, pairs)
@@ -80,7 +96,7 @@ class InteractionKernel(EvenKernel):
         The same as `functional` times weights, without a column for every pair of players.
         """
         smooth = self._even_scale * even_product_mean(x, np.tanh(self.relevance), weights)
-        total = 4.0 * (smooth + self.quadratic * ((x * weights[:, None]).T @ x))
+        total = 4.0 * (smooth + self._quadratic_matrix * ((x * weights[:, None]).T @ x))
         if residual:
             total += weighted_interactions(x, weights * self.residual(x))
         return np.asarray(total)
@@ -88,7 +104,7 @@ class InteractionKernel(EvenKernel):
     def prior(self, pairs: PlayerPairs, *, residual: bool = True) -> Matrix:
         """Return the prior covariance of the interactions of some pairs of players."""
         covariance = 16.0 * self._even_scale * even_product_prior(np.tanh(self.relevance), pairs)
-        covariance[pairs.overlaps == 2] += 16.0 * self.quadratic
+        covariance[np.diag_indices(len(pairs.i))] += 16.0 * self._quadratic_of(pairs)
         if residual:
             covariance += residual_prior(self._residual_by_size, pairs)
         return np.asarray(covariance)
@@ -97,7 +113,22 @@ class InteractionKernel(EvenKernel):
         """Return the diagonal of `prior`."""
         smooth = self._even_scale * even_product_variances(np.tanh(self.relevance), pairs)
         own = residual_prior_by_overlap(self._residual_by_size)[2] if residual else 0.0
-        return np.asarray(16.0 * (smooth + self.quadratic) + own)
+        return np.asarray(16.0 * (smooth + self._quadratic_of(pairs)) + own)
+
+    def _quadratic_of(self, pairs: PlayerPairs) -> Values:
+        """Return the variance of the coefficient of each pair, besides the smooth part."""
+        return pairs.of_matrix(self._quadratic_matrix)
+
+    @cached_property
+    def _quadratic_matrix(self) -> Matrix:
+        """The variances of the coefficients of all pairs, besides the smooth part, as a symmetric matrix."""
+        n = len(self.relevance)
+        matrix = np.full((n, n), self.quadratic)
+        if self.strong is not None:
+            i, j = self.strong.pairs
+            matrix[i, j] += self.strong.variances
+            matrix[j, i] += self.strong.variances
+        return matrix
 
     @property
     def _residual_by_size(self) -> Values:

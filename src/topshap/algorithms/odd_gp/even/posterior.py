@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg
@@ -61,6 +61,11 @@ class EvenPosterior(ConditionedGP[InteractionKernel]):
         super().__init__(kernel, x, e)
         self.pairs = PlayerPairs.of(x.shape[1])
         self._rank_by, self._noise, self._max_watched = rank_by, noise, max_watched
+
+    def with_kernel(self, kernel: InteractionKernel) -> EvenPosterior:
+        """Return the posterior of the same observations with another prior."""
+        options: dict[str, Any] = {"rank_by": self._rank_by, "noise": self._noise, "max_watched": self._max_watched}
+        return EvenPosterior(kernel, self.x, self.observed, **options)
 
     @cached_property
     def interactions(self) -> Values:

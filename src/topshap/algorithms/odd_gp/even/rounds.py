@@ -47,6 +47,7 @@ def pair_rounds(problem: Problem, standing: FittedStanding, *, active_rounds: in
     def estimate(iterations: int) -> ComplementPairs:
         known = pairs.evenly_ordered()
         surrogate.learn(known.x, known.odd, known.even, iterations=iterations)
+        surrogate.emphasise_strong_pairs()
         show(surrogate.interactions())
         return known
 
@@ -79,10 +80,10 @@ def first_pair_design(n: int, count: int, rng: np.random.Generator) -> Coalition
     """Return the complement pairs to evaluate first, before there is a model.
 
     Small and large coalitions have large weights in an interaction. In small designs all pairs of a single player and
-    the others come first.
+    the others come first, unless these would be the whole design: they alone do not separate the interactions.
     """
     drawn = rng.permutation(draw_pairs(n, count, 1.0, rng))
-    if count >= SINGLES_FIRST_BELOW * n:
+    if count >= SINGLES_FIRST_BELOW * n or count <= n:
         return drawn
     singles = rng.permutation(np.eye(n, dtype=np.bool_))
     others = rng.permutation(drop_used(np.concatenate([drawn, draw_pairs(n, count, 0.0, rng)]), set()))

@@ -15,6 +15,7 @@ from topshap.algorithms.odd_gp.even.spread import (
     sum_of_squares,
     total_interactions,
 )
+from topshap.algorithms.odd_gp.even.strong_pairs import SPARSE_ABOVE, with_strong_pairs
 from topshap.algorithms.odd_gp.even.weights import residual_prior, residual_prior_by_overlap
 from topshap.algorithms.odd_gp.fitting import fit, observe, relevances
 from topshap.algorithms.odd_gp.minimise import Curvature
@@ -122,6 +123,12 @@ class EvenSurrogate:
             x, scaled, relevance, rows, iterations=iterations, start=self._own, curvature=self._own_curvature
         )
         self.posterior = EvenPosterior(kernel, x, scaled, rank_by=self._rank_by, noise=self._noise)
+
+    def emphasise_strong_pairs(self) -> None:
+        """Give the pairs of players that interact most variances of their own, in games with many players."""
+        m, n = self.posterior.x.shape
+        if n > SPARSE_ABOVE and m > n:
+            self.posterior = with_strong_pairs(self.posterior)
 
     def condition(self, x: Matrix, g: Values, e: Values) -> None:
         """Condition the process on complement pairs with the present hyper-parameters, the grand coalition's first.
