@@ -87,13 +87,13 @@ class Explainer:
         all rows.
     **options
         Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, link, draws,
-        missing_value, batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every
-        explanation. The default `imputer` is ``"marginal"``: unknown features take their values from the background
-        rows, and the predictions are averaged. ``"mean-mode"`` needs one prediction per coalition, and so does ``"missing"``. Draws of the Gaussian imputers
-        depend only on `random_state` if that is an int; otherwise the seed is 0. ``link="logit"``
-        explains log-odds instead of probabilities. Each row is a separate game: if the file given as ``store`` belongs
-        to another row, the values are kept in a file next to it, whose name ends in digits of the game's fingerprint.
-        Pass a `topshap.Store` to name the model.
+        missing_value, batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults
+        for every explanation. The default `imputer` is ``"marginal"``: unknown features take their values from the
+        background rows, and the predictions are averaged. ``"mean-mode"`` and ``"missing"`` need one prediction per
+        coalition. The draws of ``"gaussian"`` and ``"gaussian-copula"`` have the seed of the sample of background rows.
+        ``link="logit"`` explains log-odds instead of probabilities. Each row is a separate game: if the file given as
+        ``store`` belongs to another row, the values are kept in a file next to it, whose name ends in digits of the
+        game's fingerprint. Pass a `topshap.Store` to name the model.
 
     Attributes
     ----------

@@ -136,7 +136,7 @@ class PredictionsGame(MaskedGame):
 
     @property
     def n_replacing(self) -> int:
-        """The number of rows or draws that replace absent features; 1 with ``"mean-mode"``, ``"baseline"``, ``"missing"``."""
+        """The number of rows, or draws, that replace absent features; 1 with ``"mean-mode"`` or ``"missing"``."""
         return self._rows.n_replacing
 
     @property
