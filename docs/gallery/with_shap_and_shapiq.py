@@ -32,7 +32,8 @@ print(f"shapiq: largest difference from the exact values {largest:.2f}, after {f
 
 # An explainer of shapiq that takes any of its approximators, such as TabularExplainer or TabPFNExplainer.
 approximator = topshap.interop.ShapiqApproximator(n=10, k=3, random_state=0)
-tabular = shapiq.TabularExplainer(model.predict, X.to_numpy(), approximator=approximator, index="SV", max_order=1)
+of_arrays = RandomForestRegressor(10, random_state=0).fit(X.to_numpy(), y)
+tabular = shapiq.TabularExplainer(of_arrays, X.to_numpy(), approximator=approximator, index="SV", max_order=1)
 tabular.explain(X.iloc[0].to_numpy(), budget=100)
 print("shapiq's explainer:", [X.columns[i] for i in approximator.result_.players])
 

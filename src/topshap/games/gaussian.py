@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 if TYPE_CHECKING:
     from topshap.core.typing import Coalition, Matrix
@@ -83,7 +83,7 @@ class Gaussian:
         if self._sorted is None:
             return scores
         n_rows = len(self._sorted)
-        ranks, values = ndtr(scores) * (n_rows + 1), np.empty_like(scores)
+        ranks, values = scipy.special.ndtr(scores) * (n_rows + 1), np.empty_like(scores)
         for position, column in enumerate(self._sorted.T[absent]):
             values[..., position] = np.interp(ranks[..., position], np.arange(1, n_rows + 1), column)
         return values
@@ -95,5 +95,5 @@ class Gaussian:
             (np.searchsorted(column, values, side="left") + np.searchsorted(column, values, side="right") + 1.0) / 2.0
             for column, values in zip(self._sorted.T, rows.T, strict=True)
         ]
-        scores: Matrix = ndtri(np.stack(ranks, axis=1) / (len(self._sorted) + 1))
+        scores: Matrix = scipy.special.ndtri(np.stack(ranks, axis=1) / (len(self._sorted) + 1))
         return scores
