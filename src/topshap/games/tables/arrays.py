@@ -66,7 +66,7 @@ class ArrayTable(Table):
 
     def nullable(self) -> Self:
         kind = self.data.dtype.kind
-        if kind in "fO":
+        if kind in ("f", "O"):
             return self
         return type(self)(self.data.astype(np.float64 if kind in "biu" else object))
 
