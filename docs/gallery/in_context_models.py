@@ -17,7 +17,7 @@ explainer = topshap.Explainer(estimator.fit(X, y), X, imputer="missing", random_
 missing = explainer.explain(X.iloc[0], k=3, budget=200)
 print("missing values:", ", ".join(missing.names))
 
-# The model is fitted again on the present features, which it has never seen without the others.
+# The model is fitted again on the present features only, so nothing is replaced.
 game = topshap.games.RecontextGame(estimator, X, y, X.iloc[0])
 top = topshap.identify(game, k=3, budget=60, random_state=0)
 print("fitted again:", ", ".join(top.names))
