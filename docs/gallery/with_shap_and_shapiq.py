@@ -30,6 +30,13 @@ found = topshap.interop.ShapiqApproximator(n=10, k=3, random_state=0).approximat
 largest = max(abs(exact[(i,)] - found[(i,)]) for i in range(10))
 print(f"shapiq: largest difference from the exact values {largest:.2f}, after {found.estimation_budget} evaluations")
 
+# An explainer of shapiq that takes any of its approximators, such as TabularExplainer or TabPFNExplainer.
+approximator = topshap.interop.ShapiqApproximator(n=10, k=3, random_state=0)
+of_arrays = RandomForestRegressor(10, random_state=0).fit(X.to_numpy(), y)
+tabular = shapiq.TabularExplainer(of_arrays, X.to_numpy(), approximator=approximator, index="SV", max_order=1)
+tabular.explain(X.iloc[0].to_numpy(), budget=100)
+print("shapiq's explainer:", [X.columns[i] for i in approximator.result_.players])
+
 with tempfile.TemporaryDirectory() as folder:
     top.save(Path(folder) / "top.json")
     print("from a file:", topshap.load(Path(folder) / "top.json").names)

@@ -21,6 +21,7 @@ from topshap.entrypoints import RunOptions, identify
 from topshap.evaluation.parallel import in_order
 from topshap.evaluation.store.per_game import function_name, store_of_game
 from topshap.games.active_players import ActivePlayers
+from topshap.games.backgrounds import Background, as_background
 from topshap.games.outputs import explained_errors
 from topshap.games.predicted_class import PredictedClass, explained_output
 from topshap.games.prediction import PredictionGame, option_names
@@ -59,6 +60,8 @@ class ExplainerOptions(RunOptions, total=False):
     categorical: Iterable[Any] | None
     feature_names: Sequence[str] | None
     link: LinkName
+    draws: int
+    missing_value: Any
     batch_bytes: int
 
 
@@ -72,7 +75,7 @@ class Explainer:
         A fitted model with ``predict_proba`` or ``predict``, a torch module, or a function from rows to numbers.
     background
         The rows that replace unknown features, usually the training data: an array or a data frame (pandas, Polars,
-        PyArrow, ...).
+        PyArrow, ...), or a weighted summary such as that of ``shap.kmeans``, which is used as it is.
     output
         The name of the class to explain, or the position of a function's output. By default it is the probability of
         the class that the model predicts for the row; the decision function of this class, if the classifier has no
@@ -83,13 +86,14 @@ class Explainer:
         only on the `random_state` of the explainer if that is an int; otherwise the seed is 0. The other imputers use
         all rows.
     **options
-        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, link,
-        batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults for every
-        explanation. The default `imputer` is ``"marginal"``: unknown features take their values from the background
-        rows, and the predictions are averaged. ``"mean-mode"`` needs one prediction per coalition. ``link="logit"``
-        explains log-odds instead of probabilities. Each row is a separate game: if the file given as ``store`` belongs
-        to another row, the values are kept in a file next to it, whose name ends in digits of the game's fingerprint.
-        Pass a `topshap.Store` to name the model.
+        Options of `topshap.games.PredictionGame` (imputer, groups, always, categorical, feature_names, link, draws,
+        missing_value, batch_bytes); and of `topshap.identify` (budget, epsilon, rank_by, random_state, ...) as defaults
+        for every explanation. The default `imputer` is ``"marginal"``: unknown features take their values from the
+        background rows, and the predictions are averaged. ``"mean-mode"`` and ``"missing"`` need one prediction per
+        coalition. The draws of ``"gaussian"`` and ``"gaussian-copula"`` have the seed of the sample of background rows.
+        ``link="logit"`` explains log-odds instead of probabilities. Each row is a separate game: if the file given as
+        ``store`` belongs to another row, the values are kept in a file next to it, whose name ends in digits of the
+        game's fingerprint. Pass a `topshap.Store` to name the model.
 
     Attributes
     ----------
@@ -131,10 +135,11 @@ class Explainer:
         CheckedOptions(**{name: value for name, value in given.items() if name in OPTION_DEFAULTS})
         if max_background is not None:
             max_background = check_int("max_background", max_background, low=1)
-        everything = as_table("background", background)
-        self._n_background = everything.n_rows
+        everything = as_background(background)
+        self._n_background = everything.table.n_rows
         self._background = self._sampled(everything, max_background)
-        first = self._background.rows(np.array([0])).data
+        self._game_options["random_state"] = self._seed
+        first = self._background.table.rows(np.array([0])).data
         self._output = explained_output(model_or_predict, output, first)
         self.output_name = self._output.output_name
         # Creating a game now reports at once if model, background and options do not fit together.
@@ -143,27 +148,36 @@ class Explainer:
         _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
     def __repr__(self) -> str:
-        imputer, used = self._game_options["imputer"], self._background.n_rows
+        imputer, used = self._game_options["imputer"], self._background.table.n_rows
         sample = f", {used} of {self._n_background} background rows" if used < self._n_background else ""
-        return f"Explainer({self.output_name}, {len(self._background.labels)} columns, imputer={imputer!r}{sample})"
+        return (
+            f"Explainer({self.output_name}, {len(self._background.table.labels)} columns, imputer={imputer!r}{sample})"
+        )
 
-    def _sampled(self, rows: Table, most: int | None) -> Table:
-        """Return the background, or a sample of its rows if there are too many for the imputer."""
-        if most is None or rows.n_rows <= most or self._game_options["imputer"] not in _AVERAGED:
-            return rows
+    @property
+    def _seed(self) -> int:
+        """The seed of the sample of background rows and of conditional draws."""
         seed = self._run_options.get("random_state")
-        seed = int(seed) if isinstance(seed, Integral) else 0
-        _log.info("Explainer sampled %d of %d background rows (seed %d).", most, rows.n_rows, seed)
-        return rows.rows(np.sort(np.random.default_rng(seed).choice(rows.n_rows, most, replace=False)))
+        return int(seed) if isinstance(seed, Integral) else 0
+
+    def _sampled(self, background: Background, most: int | None) -> Background:
+        """Return the background, or a sample of its rows if there are too many for the imputer."""
+        rows = background.table
+        if most is None or rows.n_rows <= most or self._game_options["imputer"] not in _AVERAGED:
+            return background
+        if background.weights is not None:  # a summary that the user has chosen
+            return background
+        _log.info("Explainer sampled %d of %d background rows (seed %d).", most, rows.n_rows, self._seed)
+        return Background(rows.sample(most, self._seed))
 
     def game(self, x: Any) -> PredictionGame:
         """Return the game of one row: the value of a set of features is the prediction when only they are known."""
         return self._game(x)
 
     def _game(self, x: Any, fingerprint: str | None = None) -> PredictionGame:
-        output, rows = self._output, self._background
+        output, rows = self._output, self._background.table
         prediction = output.for_row(rows.like(x).data) if isinstance(output, PredictedClass) else output
-        return PredictionGame(prediction, x, rows.data, fingerprint=fingerprint, **self._game_options)
+        return PredictionGame(prediction, x, self._background, fingerprint=fingerprint, **self._game_options)
 
     @front_door
     @lists_options(_RUN_OPTIONS)
@@ -264,7 +278,7 @@ class Explainer:
         return Explanations(list(results), output_names=self._output_names)
 
     def _explain_together(self, table: Table, k: int, options: dict[str, Any], *, refine: bool) -> Explanations:
-        output, rows = self._output, self._background
+        output, rows = self._output, self._background.table
         named = function_name(options.get("store"))
         own = rows.all_like(table.data)
         positions = None
@@ -275,7 +289,7 @@ class Explainer:
         def game_of(index: Players) -> PredictionsGame | RowOutputs:
             prediction = output.all_classes if isinstance(output, PredictedClass) else output
             part = own.rows(index).data
-            game = PredictionsGame(prediction, part, rows.data, fingerprint=named, **self._game_options)
+            game = PredictionsGame(prediction, part, self._background, fingerprint=named, **self._game_options)
             return game if positions is None else RowOutputs(game, positions[index])
 
         run = TogetherRun(game_of, table.n_rows, k, options, refine=refine)

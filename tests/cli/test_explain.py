@@ -65,6 +65,21 @@ def test_absent_columns_are_replaced_as_in_explainer(folder, run, houses, monkey
     assert bases["default"] != bases["all"]
 
 
+def test_absent_columns_are_drawn_or_missing(folder, run, houses, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    (folder / "my_squares.py").write_text("def predict(frame):\n    return frame['noise'].fillna(7.0) ** 2\n")
+    drop = [part for name in ("id", "rooms", "city", "dear") for part in ("--drop", name)]
+    arguments = ["explain", "houses.csv", "--row", 1, "-k", 1, "--predict", "my_squares:predict", "--json"]
+    result = run(*arguments, *drop, "--imputer", "gaussian", "--max-background", "30")
+    expected = houses["noise"].mean() ** 2 + houses["noise"].var()
+    assert json.loads(result.stdout)["empty"] == pytest.approx(expected, rel=1e-6)
+    result = run(*arguments, "--imputer", "missing")
+    assert json.loads(result.stdout)["empty"] == pytest.approx(49.0)
+    result = run(*arguments, "--imputer", "gaussian-copula")
+    assert result.exit_code != 0
+    assert "other values in columns 'id', 'city'" in str(result.exception)
+
+
 def test_a_function_from_a_module_is_explained(folder, run, monkeypatch):
     (folder / "my_prices.py").write_text(PREDICT)
     monkeypatch.syspath_prepend(folder)

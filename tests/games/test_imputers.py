@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topshap.core.errors import ParameterError
-from topshap.games.imputers import Imputer, make_imputer
+from topshap.games.imputers import Imputer, ImputerOptions, background_for, make_imputer
 from topshap.games.tables import as_table
 
 BACKGROUND = np.array([[1.0, 5.0], [2.0, 5.0], [6.0, 8.0]])
 
 
 def made(name, background=BACKGROUND, x=(1.0, 5.0), categorical=()):
-    table = as_table("background", background)
-    return make_imputer(name, table, table.like(x), set(categorical))
+    rows = background_for(name, background)
+    return make_imputer(name, rows, rows.table.like(x), set(categorical), ImputerOptions())
 
 
 def test_the_mean_replaces_numbers_and_the_most_frequent_value_categories():
@@ -62,5 +62,5 @@ def test_categories_and_missing_values_are_one_deviation_apart():
 
 
 def test_an_unknown_imputer_is_refused():
-    with pytest.raises(ParameterError, match=r"'mean-mode', 'baseline', 'marginal' or 'conditional'. Got 'median'"):
+    with pytest.raises(ParameterError, match=r"'conditional', 'gaussian' or 'gaussian-copula'. Got 'median'"):
         made("median")

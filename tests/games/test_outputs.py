@@ -125,6 +125,6 @@ def test_a_game_takes_a_prediction_object():
 
 def test_option_names_lists_the_options_of_a_game():
     options = {"imputer": "marginal", "groups": None, "always": None, "categorical": None, "feature_names": None}
-    options["link"] = "identity"
-    assert set(option_names()) == {*options, "batch_bytes"}
-    PredictionGame(columns(1), X[0], X, **options, batch_bytes=1000)
+    options |= {"link": "identity", "missing_value": None}
+    assert set(option_names()) == {*options, "draws", "batch_bytes"}
+    PredictionGame(columns(1), X[0], X, **options, draws=100, batch_bytes=1000)

@@ -226,7 +226,7 @@ def frame_of_two():
         ({"x": {"a": "high", "b": "u"}}, "column 'a' has float64. Got 'high'"),
         ({"background": frame_of_two().iloc[:0]}, "'background' .* at least one row"),
         ({"background": [1.0, 2.0]}, "'background' .* must be a table"),
-        ({"imputer": "median"}, "'imputer' .* must be 'mean-mode', 'baseline', 'marginal' or 'conditional'"),
+        ({"imputer": "median"}, "'imputer' .* must be 'mean-mode', 'baseline', .* or 'gaussian-copula'"),
         ({"groups": {"g": ["a", "z"]}}, r"'groups' .* existing columns only \('a', 'b'\). Got 'z'"),
         ({"groups": {"g": ["a"], "h": ["a", "b"]}}, "disjoint groups; 'a' is in two"),
         ({"groups": {"g": []}}, "without empty groups; 'g' is empty"),

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import topshap
 from topshap.core.coalitions import from_ids
@@ -81,6 +82,20 @@ def test_topshaps_algorithms_are_approximators_of_shapiq(game):
         topshap.interop.ShapiqApproximator(n=3, k=4)
     with pytest.raises(AttributeError, match="no attribute 'Other'"):
         _ = topshap.interop.Other
+
+
+def test_an_explainer_of_shapiq_takes_topshaps_algorithms_as_its_approximator():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    model = LinearRegression().fit(X, X[:, 2] - 2.0 * X[:, 5])
+    approximator = topshap.interop.ShapiqApproximator(n=8, k=2, random_state=0)
+    explainer = shapiq.TabularExplainer(
+        model, X, imputer="baseline", approximator=approximator, index="SV", max_order=1
+    )
+    found = explainer.explain(X[0], budget=100)
+    exact = shapiq.ExactComputer(explainer.imputer, n_players=8)("SV", order=1)
+    np.testing.assert_allclose(found.get_n_order_values(1), exact.get_n_order_values(1), atol=1e-4)
+    assert approximator.result_.evaluations <= 100
 
 
 def test_an_additive_game_through_shapiq_keeps_its_values_above_the_baseline():

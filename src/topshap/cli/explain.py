@@ -26,6 +26,9 @@ _REPLACED: dict[ImputerName, str] = {
     "conditional": "those of similar rows",
     "mean-mode": "their mean or most frequent value",
     "baseline": "those of the only other row",
+    "missing": "missing values",
+    "gaussian": "draws from a normal distribution given the others",
+    "gaussian-copula": "draws from a Gaussian copula given the others",
 }
 """The replacement of absent columns by each imputer, in words."""
 
@@ -62,7 +65,8 @@ def explain(
         LinkName, typer.Option(help="The scale of the values: logit explains the log-odds of a probability.")
     ] = "identity",
     max_background: Annotated[
-        int, typer.Option(help="The maximum number of rows that replace absent columns, as a random sample.")
+        int,
+        typer.Option(help="The maximum number of rows that replace absent columns: sampled rows, or Gaussian draws."),
     ] = 100,
     predict: Annotated[
         str | None,
@@ -108,6 +112,7 @@ def explain(
         imputer=imputer,
         link=link,
         max_background=max_background,
+        draws=max_background,
         random_state=race.seed,
     )
     explained = explainer.game(question.x).output_name

@@ -9,6 +9,7 @@ from topshap.games.lookup import TableGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
+from topshap.games.recontext import RecontextGame
 from topshap.games.retraining import RetrainingGame
 from topshap.games.text import TextGame
 from topshap.games.total_correlation import UnsupervisedGame
@@ -25,6 +26,7 @@ __all__ = [
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",
+    "RecontextGame",
     "RetrainingGame",
     "TableGame",
     "TextGame",

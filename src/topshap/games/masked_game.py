@@ -9,6 +9,7 @@ import numpy as np
 from topshap.core.errors import GameError, ParameterError
 from topshap.core.validation import check_int, refuse
 from topshap.games.base import GroupedGame
+from topshap.games.conditional_rows import ConditionalImputer, ConditionalRows
 from topshap.games.links import apply_link, check_link
 from topshap.games.masked_rows import MaskedRows
 from topshap.games.outputs import Prediction
@@ -33,7 +34,7 @@ class MaskedGame(GroupedGame):
         self,
         prediction: Prediction,
         own: Table,
-        imputer: Imputer,
+        imputer: Imputer | ConditionalImputer,
         players: PlayerGroups,
         *,
         link: LinkName,
@@ -43,7 +44,11 @@ class MaskedGame(GroupedGame):
         super().__init__(players, fingerprint)
         self._prediction, self._imputer, self._link = prediction, imputer, check_link(link)
         memory = check_int("batch_bytes", batch_bytes, low=1)
-        self._rows = MaskedRows(prediction, own, imputer, players.player_of, memory)
+        self._rows: MaskedRows | ConditionalRows
+        if isinstance(imputer, ConditionalImputer):
+            self._rows = ConditionalRows(prediction, own, imputer, memory)
+        else:
+            self._rows = MaskedRows(prediction, own, imputer, players.player_of, memory)
         try:
             apply_link(self._link, self._rows.first_answers)
         except GameError as error:
@@ -56,17 +61,16 @@ class MaskedGame(GroupedGame):
 
     def _dummies(self) -> NDArray[np.bool_]:
         """Return the players that are known to contribute nothing to each row, shape (rows, players)."""
-        dummies = self._rows.dummies[:, : self.n_players]  # without the columns that are always present
-        if self._imputer.weighted and self._imputer.rows.n_rows > 1:
-            return np.zeros_like(dummies)
-        return dummies
+        if isinstance(self._rows, ConditionalRows) or (self._imputer.conditional and self._imputer.rows.n_rows > 1):
+            return np.zeros((self._rows.n_own, self.n_players), dtype=np.bool_)
+        return self._rows.dummies[:, : self.n_players]  # without the columns that are always present
 
     def _common_parts(self) -> dict[str, Any]:
         parts = {
             "predict": self._prediction.predict,
             "output": self._prediction.output,
             "rows": self._table.data,
-        }
+        } | self._imputer.parts
         # The default is left out, so that stores written before there were links are still recognised.
         return parts if self._link == "identity" else parts | {"link": self._link}
 

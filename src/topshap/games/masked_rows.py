@@ -192,13 +192,18 @@ class MaskedRows:
 
     def _ask(self, cells: NDArray[Any]) -> Matrix:
         """Return the predictions of the model, shape (outputs, rows)."""
-        answer = self._prediction.outputs(self.table.assembled(cells))
-        if answer.shape != (len(cells), self.n_outputs):
-            expected = f"{self.n_outputs} numbers per row" if self.n_outputs > 1 else "one number per row"
-            raise GameError(
-                f"The model must return {expected}. Got an array of shape {answer.shape} for {len(cells)} rows instead."
-            )
-        return answer.T
+        return ask(self._prediction, self.table.assembled(cells), len(cells), self.n_outputs)
+
+
+def ask(prediction: Prediction, data: Any, n_rows: int, n_outputs: int) -> Matrix:
+    """Return the predictions of a model for data with a number of rows, shape (outputs, rows)."""
+    answer = prediction.outputs(data)
+    if answer.shape != (n_rows, n_outputs):
+        expected = f"{n_outputs} numbers per row" if n_outputs > 1 else "one number per row"
+        raise GameError(
+            f"The model must return {expected}. Got an array of shape {answer.shape} for {n_rows} rows instead."
+        )
+    return answer.T
 
 
 @cache

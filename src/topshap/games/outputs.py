@@ -112,10 +112,14 @@ class Prediction:
 
     def try_on(self, table: Table, rows: np.ndarray[Any, Any]) -> Matrix:
         """Predict a few rows to check early that the model accepts the table, and return the outputs."""
+        return self.try_on_data(table.mix(rows), len(rows))
+
+    def try_on_data(self, data: Any, n_rows: int) -> Matrix:
+        """Predict data of a few rows, to check early that the model accepts it, and return the outputs."""
         with explained_errors():
-            answer = self.outputs(table.mix(rows))
-        if len(answer) != len(rows):
-            refuse("predict", len(answer), must_be=f"a function that returns one number per row, {len(rows)} here")
+            answer = self.outputs(data)
+        if len(answer) != n_rows:
+            refuse("predict", len(answer), must_be=f"a function that returns one number per row, {n_rows} here")
         return answer
 
     def _column_of(self, output: Any) -> int | None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from topshap.core.validation import front_door
 from topshap.games.base import PlayerGroups
-from topshap.games.imputers import make_imputer
+from topshap.games.imputers import Imputer, ImputerOptions, background_for, make_imputer
 from topshap.games.links import apply_link
 from topshap.games.masked_game import MaskedGame, as_prediction
 from topshap.games.player_values import values_of_players
-from topshap.games.tables import column_labels, dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +36,9 @@ class PredictionGame(MaskedGame):
         The row to explain: an array, a Series, a dict, or a data frame of one row. Named values are matched by name.
     background
         Rows that replace absent features, usually training data or a sample of it: an array, or a data frame of pandas,
-        Polars, PyArrow or another library that narwhals supports (needs the extra ``topshap[frames]``).
+        Polars, PyArrow or another library that narwhals supports (needs the extra ``topshap[frames]``). Also an object
+        with the attributes ``data``, an array of numbers, and ``weights``, such as the result of ``shap.kmeans``; the
+        Gaussian imputers do not take one.
     output
         The output of `predict` to explain, if it has several: the name of a class if `predict` is a method of a model
         with ``classes_``, otherwise a position. With ``"all"`` a coalition has one value per output, for the same
@@ -48,6 +49,10 @@ class PredictionGame(MaskedGame):
         values of the single row of `background`. ``"marginal"``: the values of each background row in turn, with the
         predictions averaged (interventional Shapley values). ``"conditional"``: the same, but rows are weighted by
         their similarity to x in the features of S, with a Gaussian kernel of 0.1 standard deviations per feature.
+        ``"gaussian"``: `draws` values from the normal distribution with the mean and the covariance of `background`,
+        given the features of S, with the predictions averaged; for numeric columns, which the model gets as floats.
+        ``"gaussian-copula"``: the same, but each column keeps its distribution in `background`. ``"missing"``: missing
+        values (nan), or `missing_value`, for models that accept them; integers become floats.
     groups
         A dict from a player's name to its columns, such as all columns of a one-hot encoding. Each column that is not
         in a group is a separate player.
@@ -60,6 +65,12 @@ class PredictionGame(MaskedGame):
     link
         The scale of the values. ``"identity"``: the averaged prediction. ``"logit"``: the log-odds of the averaged
         prediction, a probability, which is clipped to [1e-12, 1 - 1e-12].
+    draws
+        The number of conditional draws with the Gaussian imputers: the predictions per coalition.
+    missing_value
+        The value of absent features with ``imputer="missing"``, by default a missing value.
+    random_state
+        The seed of the draws. A coalition has the same value every time.
     batch_bytes
         The approximate memory of the rows in one call to `predict`, in bytes; a call has at most 65,536 rows.
     fingerprint
@@ -92,16 +103,22 @@ class PredictionGame(MaskedGame):
         categorical: Iterable[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         link: LinkName = "identity",
+        draws: int = 100,
+        missing_value: Any = None,
+        random_state: int = 0,
         batch_bytes: int = 2**26,
         fingerprint: str | None = None,
     ) -> None:
         prediction = as_prediction(predict, output)
-        rows = dense_table("background", background)
+        whole = background_for(imputer, background, missing_value)
+        rows = whole.table
         own = rows.like(x)
-        players = PlayerGroups(column_labels(rows, feature_names), groups, always)
+        players = PlayerGroups(whole.labels(feature_names), groups, always)
         as_categories = {players.find(label, "categorical") for label in categorical or ()}
-        chosen = make_imputer(imputer, rows, own, as_categories)
+        settings = ImputerOptions(draws, random_state, missing_value)
+        chosen = make_imputer(imputer, whole, own, as_categories, settings)
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
+        self._distances = chosen.squared_distances if isinstance(chosen, Imputer) else None
         self.player_values = values_of_players(own, rows, players)
         """The value of each player in x; None for groups, except for one-hot columns, where it is the category."""
 
@@ -109,8 +126,8 @@ class PredictionGame(MaskedGame):
     def dummies(self) -> NDArray[np.bool_]:
         """Players known to contribute nothing, shape (n,): x and all rows that replace it have the same value.
 
-        With ``imputer="conditional"`` there are none: a known feature changes the weights of the background rows even
-        if all of them have its value.
+        With ``imputer="conditional"`` and the Gaussian imputers there are none: a known feature changes the values
+        that replace others, even if all background rows have its value.
         """
         dummies: NDArray[np.bool_] = self._dummies()[0]
         return dummies
@@ -130,7 +147,7 @@ class PredictionGame(MaskedGame):
         return averages if self._prediction.several else averages[:, 0]
 
     def _parts(self) -> dict[str, Any]:
-        return self._common_parts() | {"distances": self._imputer.squared_distances}
+        return self._common_parts() | {"distances": self._distances}
 
 
 def option_names() -> tuple[str, ...]:
@@ -139,8 +156,8 @@ def option_names() -> tuple[str, ...]:
     Examples
     --------
     >>> option_names()
-    ('imputer', 'groups', 'always', 'categorical', 'feature_names', 'link', 'batch_bytes')
+    ('imputer', 'groups', 'always', 'categorical', 'feature_names', 'link', 'draws', 'missing_value', 'batch_bytes')
     """
     parameters = inspect.signature(PredictionGame).parameters.values()
     options = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    return tuple(name for name in options if name not in ("output", "fingerprint"))
+    return tuple(name for name in options if name not in ("output", "random_state", "fingerprint"))

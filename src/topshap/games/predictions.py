@@ -10,11 +10,11 @@ from topshap.core.coalitions import check_coalitions
 from topshap.core.errors import GameError, ParameterError
 from topshap.core.validation import front_door
 from topshap.games.base import PlayerGroups
-from topshap.games.imputers import make_imputer
+from topshap.games.imputers import ImputerOptions, background_for, make_imputer
 from topshap.games.links import apply_link
 from topshap.games.masked_game import MaskedGame, as_prediction
 from topshap.games.player_values import table_of_players
-from topshap.games.tables import column_labels, dense_table
+from topshap.games.tables import dense_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,8 +49,8 @@ class PredictionsGame(MaskedGame):
         with ``classes_``, otherwise a position. With ``"all"`` each row has one value per output, for the same number
         of predictions.
     imputer
-        The values of features outside S: ``"mean-mode"``, ``"baseline"``, ``"marginal"`` or ``"conditional"``; see
-        `PredictionGame`. The conditional weights depend on the row.
+        The values of features outside S: ``"mean-mode"``, ``"baseline"``, ``"missing"``, ``"marginal"``,
+        ``"conditional"``, ``"gaussian"`` or ``"gaussian-copula"``; see `PredictionGame`.
     groups
         A dict from a player's name to its columns, such as all columns of a one-hot encoding. Each column that is not
         in a group is a separate player.
@@ -63,6 +63,12 @@ class PredictionsGame(MaskedGame):
     link
         The scale of the values. ``"identity"``: the averaged prediction. ``"logit"``: the log-odds of the averaged
         prediction, a probability, which is clipped to [1e-12, 1 - 1e-12].
+    draws
+        The number of conditional draws with the Gaussian imputers: the predictions per coalition.
+    missing_value
+        The value of absent features with ``imputer="missing"``, by default a missing value.
+    random_state
+        The seed of the draws. A coalition has the same value every time.
     batch_bytes
         The approximate memory of the rows in one call to `predict`, in bytes; a call has at most 65,536 rows.
     fingerprint
@@ -102,17 +108,22 @@ class PredictionsGame(MaskedGame):
         categorical: Iterable[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         link: LinkName = "identity",
+        draws: int = 100,
+        missing_value: Any = None,
+        random_state: int = 0,
         batch_bytes: int = 2**26,
         fingerprint: str | None = None,
     ) -> None:
         prediction = as_prediction(predict, output)
-        rows = dense_table("background", background)
+        whole = background_for(imputer, background, missing_value)
+        rows = whole.table
         own = rows.all_like(dense_table("X", X).data)
-        players = PlayerGroups(column_labels(rows, feature_names), groups, always)
+        players = PlayerGroups(whole.labels(feature_names), groups, always)
         as_categories = {players.find(label, "categorical") for label in categorical or ()}
-        chosen = make_imputer(imputer, rows, own, as_categories)
+        settings = ImputerOptions(draws, random_state, missing_value)
+        chosen = make_imputer(imputer, whole, own, as_categories, settings)
         # Weights by similarity depend on which columns are categories; everything else is in the rows themselves.
-        self._weighting = {"categorical": sorted(as_categories)} if chosen.weighted else {}
+        self._weighting = {"categorical": sorted(as_categories)} if chosen.conditional else {}
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
         self._own, self._background = own, rows
         self.n_rows, self.outputs_per_row = self._rows.n_own, self._rows.n_outputs
@@ -125,7 +136,7 @@ class PredictionsGame(MaskedGame):
 
     @property
     def n_replacing(self) -> int:
-        """The number of rows that replace absent features; 1 with the imputers ``"mean-mode"`` and ``"baseline"``."""
+        """The number of rows, or draws, that replace absent features; 1 with ``"mean-mode"`` or ``"missing"``."""
         return self._rows.n_replacing
 
     @property
@@ -140,8 +151,8 @@ class PredictionsGame(MaskedGame):
     def dummies(self) -> NDArray[np.bool_]:
         """Players known to contribute nothing to a row, shape (rows, n): the row and all rows that replace it agree.
 
-        With ``imputer="conditional"`` there are none: a known feature changes the weights of the background rows even
-        if all of them have its value.
+        With ``imputer="conditional"`` and the Gaussian imputers there are none: a known feature changes the values
+        that replace others, even if all background rows have its value.
 
         Examples
         --------

@@ -61,6 +61,15 @@ class ArrayTable(Table):
     def assembled(self, cells: NDArray[Any]) -> Any:
         return cells
 
+    def of_floats(self, values: NDArray[np.float64]) -> Any:
+        return values.astype(self.data.dtype, copy=False) if self.data.dtype.kind == "f" else values
+
+    def nullable(self) -> Self:
+        kind = self.data.dtype.kind
+        if kind in ("f", "O"):
+            return self
+        return type(self)(self.data.astype(np.float64 if kind in "biu" else object))
+
     def column(self, j: int) -> NDArray[Any]:
         values = self.data[:, j]
         return values.astype(np.float64) if values.dtype.kind in "biuf" else objects(values.tolist())

@@ -74,6 +74,14 @@ class Table(ABC):
         """Return data of the user's type with one row for each row of `cells`, whose columns are cells of `sources`."""
         return self.mix(cells)
 
+    @abstractmethod
+    def of_floats(self, values: NDArray[np.float64]) -> Any:
+        """Return numbers as data of the user's type with the columns of this table."""
+
+    @abstractmethod
+    def nullable(self) -> Self:
+        """Return the table with columns that can hold missing values: integers and bools become floats if necessary."""
+
     def sample(self, at_most: int, random_state: int | np.random.Generator) -> Self:
         """Return a random sample of the rows without replacement, in the order of the table.
 

@@ -74,6 +74,12 @@ class FrameTable(Table):
     def assembled(self, cells: NDArray[Any]) -> Any:
         return self.mix(cells) if self._one_dtype is None else native.frame_of_array(self.data, cells)
 
+    def of_floats(self, values: NDArray[np.float64]) -> Any:
+        return native.frame_of_floats(self.data, values)
+
+    def nullable(self) -> Self:
+        return type(self)(native.nullable(self.data))
+
     def column(self, j: int) -> NDArray[Any]:
         return native.values_of(self._columns[j])
 

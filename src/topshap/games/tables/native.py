@@ -84,6 +84,25 @@ def frame_of_array(like: Any, values: NDArray[Any]) -> Any:
     return type(like)(values, columns=like.columns, copy=False)
 
 
+def frame_of_floats(like: Any, values: NDArray[np.float64]) -> Any:
+    """Return numbers as a frame of the same library with the labels of another frame."""
+    if nw.dependencies.is_pandas_dataframe(like):
+        return frame_of_array(like, values)
+    names = [str(j) for j in range(values.shape[1])] if _is_pandas_like(like) else labels_of(like)
+    backend = nw.get_native_namespace(like)
+    return with_labels_of(like, nw.from_numpy(values, schema=names, backend=backend).to_native())
+
+
+def nullable(data: Any) -> Any:
+    """Return a frame whose columns can hold missing values: integers and bools of NumPy become floats."""
+    if not nw.dependencies.is_pandas_dataframe(data):
+        return data  # other libraries have missing values in columns of any dtype
+    plain = [isinstance(dtype, np.dtype) and dtype.kind in "biu" for dtype in data.dtypes]
+    columns = [data.iloc[:, j].astype(np.float64) if whole else data.iloc[:, j] for j, whole in enumerate(plain)]
+    arrays = [column.array for column in columns]
+    return _pandas_frame(data, arrays) if any(plain) else data
+
+
 def _in_one_piece(data: Any) -> Any:
     """Return a frame with its rows in a single chunk, which makes gathering faster."""
     if nw.dependencies.is_pyarrow_table(data):
