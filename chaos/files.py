@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
@@ -58,14 +59,19 @@ def _with_strange_fields(content: Any, rng: np.random.Generator) -> bytes:
             name = list(at)[rng.integers(len(at))] if isinstance(at, dict) else int(rng.integers(len(at)))
         kind = rng.random()
         if kind < 0.7:
-            at[name] = STRANGE[rng.integers(len(STRANGE))]
+            at[name] = _strange(rng)
         elif kind < 0.85:
             del at[name]
         elif isinstance(at, dict):
             at["\x1b]0;new\x07"] = 1
         else:
-            at.insert(0, STRANGE[rng.integers(len(STRANGE))])
+            at.insert(0, _strange(rng))
     return json.dumps(content).encode()
+
+
+def _strange(rng: np.random.Generator) -> Any:
+    """Return a copy of a strange value, which may then be changed itself."""
+    return copy.deepcopy(STRANGE[rng.integers(len(STRANGE))])
 
 
 def load_all(folder: Path) -> None:

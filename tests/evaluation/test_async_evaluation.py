@@ -298,3 +298,12 @@ def test_a_callback_may_end_the_run_and_progress_is_shown(capsys):
 def test_the_error_about_an_invalid_parameter_names_it(wrong):
     with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter of aidentify"):
         arun(Service(), **wrong)
+
+
+def test_a_coroutine_that_raises_stop_iteration_is_described_by_it():
+    async def game(coalition):
+        raise StopIteration("no more answers")
+
+    oracle = topshap.Oracle(game, n_players=3, batch_size=1)
+    with pytest.raises(topshap.EvaluationError, match="StopIteration: no more answers"):
+        asyncio.run(topshap.aidentify(oracle, k=1, budget=8))

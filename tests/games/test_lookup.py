@@ -66,6 +66,20 @@ def test_a_pickle_is_never_loaded(tmp_path):
             TableGame.load(tmp_path / name)
 
 
+@pytest.mark.parametrize("damaged", ["values", "player_names"])
+def test_an_archive_with_a_member_that_is_not_an_array_is_refused(tmp_path, damaged):
+    path = tmp_path / "damaged.npz"
+    np.savez(path, values=[0, 1], player_names=["a"])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members[f"{damaged}.npy"] = b"damaged"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ParameterError, match=r"damaged.npz' instead, which cannot be read"):
+        TableGame.load(path)
+
+
 def test_a_file_that_is_not_an_archive_is_refused(tmp_path):
     np.save(tmp_path / "array.npy", VALUES)
     (tmp_path / "empty.npz").write_bytes(b"")

@@ -127,11 +127,15 @@ class StoreWarning(UserWarning):
 def describe(error: BaseException) -> str:
     """Return the type and the message of an exception, or only its type if it has no message that can be read.
 
+    Python replaces a StopIteration of a coroutine by a RuntimeError; the original is described.
+
     Examples
     --------
     >>> describe(ConnectionError("no answer"))
     'ConnectionError: no answer'
     """
+    if isinstance(error.__cause__, StopIteration):
+        error = error.__cause__
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - a user's exception may do anything

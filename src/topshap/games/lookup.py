@@ -165,6 +165,8 @@ class TableGame:
                 raise
             except Exception as error:  # zipfile and numpy raise many kinds of errors for a damaged archive
                 raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.") from error
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # numpy returns other files as bytes
+            raise ParameterError(f"{must_be} Got {str(path)!r} instead, which cannot be read.")
         if "values" not in arrays:
             raise ParameterError(f"{must_be} Got {str(path)!r} instead, which contains {found}.")
         names = {name: arrays[name].tolist() for name in ("player_names", "output_names") if name in arrays}
