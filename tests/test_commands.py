@@ -61,6 +61,7 @@ ONLY_NAMES = {
     "topshap-bench large-table",
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
+    "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",

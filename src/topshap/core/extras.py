@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-def import_extra(module: str, *, extra: str, needed_by: str) -> Any:
+def import_extra(module: str, *, extra: str, needed_by: str, package: str = "topshap") -> Any:
     """Return a module of an optional library; if it is missing, raise an error that names the extra.
 
     Examples
@@ -24,4 +24,4 @@ def import_extra(module: str, *, extra: str, needed_by: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise  # the library is installed, but one of its dependencies is missing
-        raise ImportError(f"{needed_by} needs {library}: pip install 'topshap[{extra}]'", name=library) from error
+        raise ImportError(f"{needed_by} needs {library}: pip install '{package}[{extra}]'", name=library) from error

@@ -83,7 +83,7 @@ def tree_game(table: str, n: int, row: int) -> TreeGame:
 
 @lru_cache(maxsize=2)
 def _fitted(table: str, n: int) -> tuple[Any, Matrix]:
-    xgboost = import_extra("xgboost", extra="trees", needed_by="games of tree models")
+    xgboost = import_extra("xgboost", package="topshap-bench", extra="trees", needed_by="this game")
     X, y, classes = TABLES[table][0](n)
     X = X.astype(np.float32)
     kind = xgboost.XGBClassifier if classes else xgboost.XGBRegressor

@@ -94,7 +94,7 @@ def _permutation(setup: SetUp, predict: Predict, X: Rows) -> Rows:
 
 
 def _lightshap(setup: SetUp, predict: Predict, X: Rows) -> Rows:
-    lightshap = import_extra("lightshap", extra="lightshap", needed_by="lightshap")
+    lightshap = import_extra("lightshap", package="topshap-bench", extra="tables", needed_by="this comparison")
     found = lightshap.explain_any(predict, X, bg_X=setup.background, random_state=0, verbose=False)
     return np.asarray(found.shap_values).reshape(len(X), -1)
 

@@ -195,7 +195,7 @@ def _typical(X: Rows, table: Table) -> Rows:
 
 
 def _xgboost(X: Rows, y: Any, seed: int, *, regression: bool) -> tuple[Predict, Any]:
-    xgboost = import_extra("xgboost", extra="xgboost", needed_by="this set-up")
+    xgboost = import_extra("xgboost", package="topshap-bench", extra="trees", needed_by="this set-up")
     kind = xgboost.XGBRegressor if regression else xgboost.XGBClassifier
     model = kind(n_estimators=100, max_depth=5, learning_rate=0.1, random_state=seed, n_jobs=1).fit(X, y)
     booster = model.get_booster()
@@ -208,7 +208,7 @@ def _probability_of_xgboost(X: Rows, y: Any, seed: int, *, regression: bool) -> 
 
 
 def _lightgbm(X: Rows, y: Any, seed: int, *, regression: bool) -> tuple[Predict, Any]:
-    lightgbm = import_extra("lightgbm", extra="lightgbm", needed_by="this set-up")
+    lightgbm = import_extra("lightgbm", package="topshap-bench", extra="trees", needed_by="this set-up")
     kind = lightgbm.LGBMRegressor if regression else lightgbm.LGBMClassifier
     model = kind(n_estimators=100, num_leaves=31, random_state=seed, n_jobs=1, verbose=-1).fit(X, y)
     return lambda rows: model.booster_.predict(rows, raw_score=True, num_threads=1), model.booster_
