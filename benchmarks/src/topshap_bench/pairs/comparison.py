@@ -26,7 +26,7 @@ from topshap_bench.pairs.model_games import model_games
 from topshap_bench.pairs.rivals import RIVALS, estimate_pairs
 from topshap_bench.parallel import run_all
 from topshap_bench.sources import Source, from_folder
-from topshap_bench.summary import as_text
+from topshap_bench.summary import as_text, circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -119,8 +119,8 @@ def compare_pairs(
         if budget < 2 ** source.open().game.n_players
     ]
     results = run_all(run_setting, settings, n_jobs)
-    head = f"{len(games)} games, k in {tuple(ks)}, {seeds} runs, topshap {topshap.__version__}"
-    return "\n\n".join([head, report(results, ks, rivals)])
+    head = f"{len(games)} games, k in {tuple(ks)}, {seeds} runs"
+    return "\n\n".join([circumstances(), head, report(results, ks, rivals)])
 
 
 def _published(folder: Path, families: Sequence[str] | None, half: str) -> list[tuple[Source, bool]]:

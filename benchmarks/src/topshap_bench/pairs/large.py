@@ -21,7 +21,7 @@ from topshap.reference.metrics import ratio_precision
 from topshap_bench.pairs.rivals import estimate_pairs
 from topshap_bench.pairs.tree_games import TABLES, tree_game
 from topshap_bench.parallel import run_all
-from topshap_bench.summary import as_text
+from topshap_bench.summary import as_text, circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,8 +85,8 @@ def compare_large(
     settings = [
         Setting(*size, budget, name, k, rows) for size, budget, name in product(sizes, budgets, [OURS, *rivals])
     ]
-    head = f"{rows} games of each table and number of players, k = {k}, topshap {topshap.__version__}"
-    return "\n\n".join([head, report(run_all(run_setting, settings, n_jobs), rivals)])
+    head = f"{rows} games of each table and number of players, k = {k}"
+    return "\n\n".join([circumstances(), head, report(run_all(run_setting, settings, n_jobs), rivals)])
 
 
 def run_setting(setting: Setting) -> Outcome:
