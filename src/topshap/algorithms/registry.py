@@ -153,7 +153,7 @@ def _missing_ability(
 
 
 def _for_pairs(n: int) -> str:
-    """Return which algorithms rank pairs."""
+    """Return the requirement of a race of order 2, with the algorithms that meet it."""
     able = _names(lambda kind: 2 in kind.orders)
     every = f"any with a budget of 2**{n} that covers all coalitions"
     return f"one that ranks pairs (order=2): {f'{able}, or {every}' if able else every}"

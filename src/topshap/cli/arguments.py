@@ -67,9 +67,7 @@ class RaceArguments:
         CheckedOptions.value_range
     )
     algorithm: Annotated[str, _race(help="The algorithm; see the page 'Which algorithm?'.")] = CheckedOptions.algorithm
-    order: Annotated[int, _race(min=1, max=2, help="What is ranked: 1 for players, 2 for pairs of players.")] = (
-        CheckedOptions.order
-    )
+    order: Annotated[int, _race(min=1, max=2, help="Rank players (1) or pairs of players (2).")] = CheckedOptions.order
     rank_by: Annotated[
         RankBy | None,
         _race(help=f"The order, best first: {_FIRST}. By default value for players, magnitude for pairs."),

@@ -108,7 +108,7 @@ class Problem:
     clear_gap: bool = False
     """Whether the algorithm chooses k, at a gap of at least epsilon; see `Algorithm.finds_clear_gap`."""
     order: int = 1
-    """What is ranked: players (1) or pairs of players (2), see `topshap.core.pairs`."""
+    """The size of the candidates: 1 for players, 2 for pairs of players; see `topshap.core.pairs`."""
 
     @property
     def n_candidates(self) -> int:
@@ -212,7 +212,7 @@ class Algorithm(ABC, Generic[StandingT]):
     ranks_by: ClassVar[tuple[RankBy, ...]] = RANK_BY
     """The orders it supports; only ``"value"`` if its choices depend on the players next to the border."""
     orders: ClassVar[tuple[int, ...]] = (1,)
-    """What it can rank: players (1), pairs of players (2), see `Problem.order`."""
+    """The orders it supports, see `Problem.order`: 1 for players, 2 for pairs of players."""
     max_players: ClassVar[int | None] = None
     """The largest number of players, None for any."""
     finds_clear_gap: ClassVar[bool] = False

@@ -42,7 +42,7 @@ def players_to_play(
     guaranteed
         Whether the race stops when its result is guaranteed.
     order
-        What is ranked: players (1) or pairs (2).
+        1 if players are ranked, 2 if pairs of players are.
 
     Examples
     --------

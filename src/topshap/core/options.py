@@ -66,8 +66,8 @@ class RaceOptions(TypedDict, total=False):
     algorithm: str | Algorithm[Any]
     """``"auto"`` (the default), one of `topshap.algorithms.ALGORITHMS`, or an algorithm object with its parameters."""
     order: int
-    """What is ranked. 1 (the default): players, by their Shapley values. 2: pairs of players, by their Shapley
-    interaction index, the average gain of having both beyond the gains of each. The result is then a `TopPairs`."""
+    """1 (the default) ranks players by their Shapley values. 2 ranks pairs of players by their Shapley interaction
+    index: the average gain of having both beyond the gains of each. The result is then a `TopPairs`."""
     rank_by: RankBy | None
     """``"value"`` (the default for players): the players with the highest Shapley values. ``"magnitude"`` (the default
     for pairs): those with the largest absolute values, as for the features behind a prediction; not with algorithms

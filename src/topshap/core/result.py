@@ -71,7 +71,7 @@ class TopK:
     """
 
     order: ClassVar[int] = 1
-    """What is ranked: players (1), or pairs of players (2)."""
+    """1 for players, 2 for pairs of players."""
 
     players: Players
     """The indices of the top k, best first."""

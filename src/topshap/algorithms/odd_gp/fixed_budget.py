@@ -102,14 +102,14 @@ class OddGP(Algorithm[Any]):
         from topshap.algorithms.odd_gp.even.afterwards import interactions_afterwards  # noqa: PLC0415 - uses this module
         from topshap.algorithms.odd_gp.even.rounds import pair_rounds  # noqa: PLC0415 - uses this module
 
+        plan = {"active_rounds": self.active_rounds, "min_batch": self.min_batch}
         if problem.order == 2:
-            yield from pair_rounds(problem, standing, active_rounds=self.active_rounds, min_batch=self.min_batch)
+            yield from pair_rounds(problem, standing, **plan)
             return
         if problem.outputs is not None:
-            plan = {"active_rounds": self.active_rounds, "min_batch": self.min_batch}
             yield from play_all_outputs(problem, standing, **plan)
             return
-        regime = Regime.of(problem, active_rounds=self.active_rounds, min_batch=self.min_batch)
+        regime = Regime.of(problem, **plan)
         if regime.single_players_only:
             yield from compare_single_players(problem, standing)
             return
