@@ -1,14 +1,16 @@
-"""shap and shapiq as algorithms: their evaluations are counted correctly, and they have no side effects."""
+"""Algorithms of other packages: their evaluations are counted correctly, and they have no side effects."""
 
 import numpy as np
 import pytest
 
+import topshap_bench as bench
 from topshap.core.coalitions import keys
 from topshap.games import TableGame
-from topshap_bench import external
+from topshap_bench import external, race
 from topshap_bench.instrumented import CountedGame
+from topshap_bench.rivals import RIVALS
 
-NAMES = external.available()
+NAMES = external.available(slow=False)
 
 
 class Recorded(CountedGame):
@@ -54,3 +56,33 @@ def check_budget(name, game):
         answer = external.estimate(name, game, budget=60, seed=1, counting=counting)
         spent = answer.evaluations if counting == "distinct" else answer.calls
         assert 60 - 2 * 7 <= spent <= 60
+
+
+def test_a_run_that_fails_is_reported_with_its_message_and_not_as_a_refusal(monkeypatch, smooth_game):
+    def fail(game, budget, seed):
+        raise ValueError("singular")
+
+    monkeypatch.setitem(RIVALS, "shapiq:svarm", RIVALS["shapiq:svarm"]._replace(run=fail))
+    answer = external.estimate("shapiq:svarm", smooth_game(5), budget=20, seed=0)
+    assert answer.estimates is None
+    assert answer.failure == "ValueError: singular"
+    pairs = bench.fixed_budget_settings(
+        [bench.Source("tie", "0")], ["odd-gp", "shapiq:svarm"], ks=[3], budgets=[40], runs=1
+    )
+    rows = bench.run(pairs)
+    assert [row.stopped for row in rows] == ["budget", "failed: ValueError: singular"]
+    text = race.report(rows)
+    assert "shapiq:svarm failed: ValueError: singular" in text
+    assert "cannot run" in text
+
+
+def test_estimates_that_are_not_finite_are_a_failure(monkeypatch, smooth_game):
+    nothing = RIVALS["shapiq:svarm"]._replace(run=lambda game, budget, seed: np.full(game.n_players, np.nan))
+    monkeypatch.setitem(RIVALS, "shapiq:svarm", nothing)
+    assert (
+        external.estimate("shapiq:svarm", smooth_game(5), budget=20, seed=0).failure == "The estimates are not finite."
+    )
+
+
+def test_every_rival_says_why_it_has_its_settings():
+    assert all(rival.why.endswith(".") for rival in RIVALS.values())

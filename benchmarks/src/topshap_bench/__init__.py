@@ -1,9 +1,9 @@
 """Benchmarks of top-k identification: one tidy table of results for games x algorithms x k x budgets x runs.
 
 `fixed_budget_settings` and `fixed_confidence_settings` list the runs of an experiment. `run` executes them in parallel,
-on one machine or a cluster, and resumes after an interruption. Algorithms of shap and shapiq are available by name, and
-any subclass of `topshap.algorithms.Algorithm` as ``"module:Class"``. The command ``topshap-bench`` runs the experiments
-and measurements of this package.
+on one machine or a cluster, and resumes after an interruption. Algorithms of shap, shapiq and lightshap are available
+by name, and any subclass of `topshap.algorithms.Algorithm` as ``"module:Class"``. The command ``topshap-bench`` runs
+the experiments and measurements of this package.
 
 Examples
 --------
@@ -16,13 +16,13 @@ Examples
 
 from topshap_bench.datasets import load_dataset
 from topshap_bench.experiment import fixed_budget_settings, fixed_confidence_settings, run
-from topshap_bench.external import EXTERNAL
 from topshap_bench.results_file import ResultsFile, read_results
+from topshap_bench.rivals import RIVALS
 from topshap_bench.settings import Row, Setting
 from topshap_bench.sources import Source, adversarial, from_folder, synthetic, trained
 
 __all__ = [
-    "EXTERNAL",
+    "RIVALS",
     "ResultsFile",
     "Row",
     "Setting",

@@ -13,17 +13,23 @@ import topshap
 from topshap.algorithms import ALGORITHMS, Algorithm
 from topshap.core.validation import front_door, refuse
 from topshap_bench import external
+from topshap_bench.rivals import RIVALS
 
 
-def known() -> list[str]:
+def known(*, slow: bool = True) -> list[str]:
     """Return the names of all algorithms of topshap and of the installed packages.
+
+    Parameters
+    ----------
+    slow
+        Whether to include algorithms of other packages that take seconds for a run.
 
     Examples
     --------
     >>> {"odd-gp", "cmcs", "shap:kernel"} <= set(known())
     True
     """
-    return [*ALGORITHMS, *external.available()]
+    return [*ALGORITHMS, *external.available(slow=slow)]
 
 
 @front_door
@@ -70,7 +76,7 @@ def plans_by_budget(name: str) -> bool:
     >>> plans_by_budget("cmcs"), plans_by_budget("kernelshap"), plans_by_budget("topshap.algorithms:CMCS")
     (False, True, False)
     """
-    if name == "auto" or name in external.EXTERNAL:
+    if name == "auto" or name in RIVALS:
         return True
     algorithm = ALGORITHMS[name] if name in ALGORITHMS else _imported(name)
     return not algorithm.extendable
@@ -86,7 +92,7 @@ def version_of(name: str) -> str:
     >>> version_of("shap:kernel").startswith("shap ")
     True
     """
-    if name in external.EXTERNAL:
+    if name in RIVALS:
         return external.version_of(name)
     ours = f"topshap {topshap.__version__}"
     if name == "auto" or name in ALGORITHMS:

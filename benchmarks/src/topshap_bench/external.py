@@ -1,32 +1,33 @@
-"""Algorithms of shap and shapiq, with their accesses to the game counted by topshap's ledger.
+"""Algorithms of other packages, with their accesses to the game counted by topshap's ledger.
 
 Packages define a budget differently: some count every access, some do not count the empty coalition, and some evaluate
 coalitions repeatedly. The comparison uses the cost to the user: distinct coalitions, or calls with
 ``counting="calls"``. The budget passed to a package is therefore adjusted until the package spends as much of the real
 budget as possible without exceeding it. All attempts use the same seed, and only the best one counts.
+
+A run that ends with an error or with estimates that are not finite has failed. Its message is part of the answer.
 """
 
 from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap.core.extras import import_extra
 from topshap.core.validation import check_choice, front_door
-from topshap_bench.instrumented import CountedGame, TimedGame
+from topshap_bench.instrumented import CountedGame
+from topshap_bench.rivals import RIVALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from topshap.core.ledger import Counting
     from topshap.core.typing import Game, Values
-
-    SizedGame = CountedGame | TimedGame
-    Approximation = Callable[[SizedGame, int, int], Values | None]
+    from topshap_bench.rivals import SizedGame
 
 _ATTEMPTS = 8
 _CLOSE = 0.99
@@ -39,31 +40,49 @@ class Answer(NamedTuple):
     estimates: Values | None
     evaluations: int
     calls: int
+    failure: str = ""
+    """The message of the error that has ended the run; there are no estimates then."""
 
 
-def available() -> list[str]:
+class RivalError(Exception):
+    """An algorithm of another package has failed."""
+
+
+def available(*, slow: bool = True) -> list[str]:
     """Return the names of the external algorithms in the installed packages.
+
+    Parameters
+    ----------
+    slow
+        Whether to include those that take seconds for a run.
 
     Examples
     --------
     >>> "shap:kernel" in available(), "shapiq:svarm" in available()
     (True, True)
     """
-    names = []
-    for name, package in ((name, name.partition(":")[0]) for name in EXTERNAL):
-        try:
-            module = import_extra(package, extra=package, needed_by=name)
-        except ImportError:
-            continue
-        if package != "shapiq" or _class_of_shapiq(module, name) is not None:
-            names.append(name)
-    return names
+    return [name for name, rival in RIVALS.items() if (slow or not rival.is_slow) and _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    """Return whether all packages of an external algorithm are installed, in versions that have it."""
+    rival, package = RIVALS[name], name.partition(":")[0]
+    if any(find_spec(module) is None for module in (package, *rival.needs)):
+        return False
+    if rival.of_shapiq is None:
+        return True
+    from shapiq import approximator  # noqa: PLC0415 - its import takes seconds
+
+    return hasattr(approximator, rival.of_shapiq)
 
 
 def version_of(name: str) -> str:
     """Return the package of an external algorithm with its version, for example ``"shapiq 1.4.1"``."""
     package = name.partition(":")[0]
-    return f"{package} {version(package)}"
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        raise ImportError(f"{name} needs the package {package}. Install topshap-bench[tables].") from None
 
 
 @front_door
@@ -73,7 +92,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     Parameters
     ----------
     name
-        One of `EXTERNAL`.
+        One of `topshap_bench.rivals.RIVALS`.
     game
         A game with an attribute ``n_players``.
     budget
@@ -93,7 +112,7 @@ def estimate(name: str, game: Game, *, budget: int, seed: int, counting: Countin
     >>> answer.evaluations <= 12
     True
     """
-    check_choice("name", name, EXTERNAL)
+    check_choice("name", name, RIVALS)
     return spend(lambda counted, passed: one_run(name, counted, passed, seed), game, budget=budget, counting=counting)
 
 
@@ -105,7 +124,7 @@ def spend(
     Parameters
     ----------
     run
-        Returns the estimates for the budget that is passed to it, None if that is too small.
+        Returns the estimates for the budget that is passed to it, None if that is too small, or raises a `RivalError`.
     game, budget, counting
         See `estimate`.
     """
@@ -113,7 +132,10 @@ def spend(
     passed, too_much, spent_best = budget, None, 0
     for _ in range(_ATTEMPTS):
         counted = CountedGame(game, counting)
-        estimates = run(counted, passed)
+        try:
+            estimates = run(counted, passed)
+        except RivalError as error:
+            return best if best.estimates is not None else best._replace(failure=str(error))
         spent = counted.ledger.spent
         if spent > budget:
             too_much = passed
@@ -135,80 +157,15 @@ def spend(
 def one_run(name: str, game: SizedGame, budget: int, seed: int) -> Values | None:
     """Run an external algorithm once with this budget, and restore numpy's global random state."""
     with random_state_of_numpy(seed):
-        return EXTERNAL[name](game, budget, seed)
-
-
-def _kernel_of_shap(game: SizedGame, budget: int, _seed: int) -> Values | None:
-    """Run shap's KernelExplainer with a background row of zeros for absent players, without dropping features."""
-    shap = import_extra("shap", extra="shap", needed_by="shap:kernel")
-    if budget < 3:
-        return None
-    explainer = shap.KernelExplainer(game, np.zeros((1, game.n_players)))
-    values = explainer.shap_values(np.ones((1, game.n_players)), nsamples=budget - 2, l1_reg=False, silent=True)
-    return np.asarray(values, dtype=np.float64).reshape(-1)
-
-
-def _permutations_of_shap(game: SizedGame, budget: int, seed: int) -> Values | None:
-    """Run shap's PermutationExplainer with complete permutations, forwards and backwards."""
-    shap = import_extra("shap", extra="shap", needed_by="shap:permutation")
-    n = game.n_players
-    if budget < 2 * n + 1:
-        return None
-    masker = shap.maskers.Independent(np.zeros((1, n)))
-    explainer = shap.PermutationExplainer(game, masker, seed=seed)
-    found = explainer(np.ones((1, n)), max_evals=budget, silent=True)
-    return np.asarray(found.values, dtype=np.float64).reshape(-1)
-
-
-def _of_shapiq(name: str, **options: Any) -> Approximation:
-    """Return a function that runs one of shapiq's approximators."""
-
-    def run(game: SizedGame, budget: int, seed: int) -> Values | None:
-        shapiq = import_extra("shapiq", extra="shapiq", needed_by=name)
-        approximator = _class_of_shapiq(shapiq, name)
-        if approximator is None:
-            raise ImportError(f"{name} is not in {version_of(name)}. Install a newer version of shapiq.")
-        if budget < 2:
-            return None
         try:
-            found = approximator(game.n_players, random_state=seed, **options).approximate(budget, game)
-        except (ValueError, np.linalg.LinAlgError):  # raised for a budget that is too small
-            return None
-        values = np.array([found[(player,)] for player in range(game.n_players)], dtype=np.float64)
-        return values if np.isfinite(values).all() else None
-
-    return run
-
-
-_CLASSES_OF_SHAPIQ = {
-    "shapiq:kernelshap": "KernelSHAP",
-    "shapiq:svarm": "SVARM",
-    "shapiq:kadd-shap": "kADDSHAP",
-    "shapiq:permutation": "PermutationSamplingSV",
-    "shapiq:regression-msr": "RegressionMSR",
-    "shapiq:proxyshap": "ProxySHAP",
-    "shapiq:oddshap": "OddSHAP",
-}
-
-
-_OPTIONS_OF_SHAPIQ: dict[str, dict[str, Any]] = {
-    "shapiq:regression-msr": {"index": "SV"},
-    "shapiq:proxyshap": {"index": "SV", "max_order": 1},
-}
-"""Options of approximators that do not estimate Shapley values by default."""
-
-
-def _class_of_shapiq(shapiq: Any, name: str) -> Any:
-    """Return the class of an approximator, or None if the installed version does not have it."""
-    return getattr(shapiq.approximator, _CLASSES_OF_SHAPIQ[name], None)
-
-
-EXTERNAL: Mapping[str, Approximation] = {
-    "shap:kernel": _kernel_of_shap,
-    "shap:permutation": _permutations_of_shap,
-    **{name: _of_shapiq(name, **_OPTIONS_OF_SHAPIQ.get(name, {})) for name in _CLASSES_OF_SHAPIQ},
-}
-"""External algorithms by name, with the package before the colon: functions of a game, a budget and a seed."""
+            estimates = RIVALS[name].run(game, budget, seed)
+        except (ImportError, TypeError, MemoryError):  # of the installation or of the call
+            raise
+        except Exception as error:
+            raise RivalError(f"{type(error).__name__}: {error}") from error
+    if estimates is not None and not np.isfinite(estimates).all():
+        raise RivalError("The estimates are not finite.")
+    return estimates
 
 
 @contextmanager

@@ -4,7 +4,8 @@ The error is the inclusion-exclusion error as a fraction of the range of the Sha
 and every rival, the report shows the rival's mean error; the geometric mean over games of odd-gp's error divided by the
 rival's, with `ADDED` added to both and a bootstrap interval over games; and the number of combinations of game and
 budget that odd-gp wins or loses. A difference within two standard errors is a tie. Combinations in which a rival cannot
-run are not compared; the report shows the number of compared combinations.
+run with the budget, or in which one of its runs has failed, are not compared; the report shows the number of compared
+combinations and of failed runs, and why a rival has its settings.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from topshap.core.validation import front_door, refuse
 from topshap_bench.contestants import known
 from topshap_bench.experiment import fixed_budget_settings, run
 from topshap_bench.figures import MOST_CURVES, Panel, draw
+from topshap_bench.rivals import RIVALS
 from topshap_bench.summary import Mean, as_text, by_run, circumstances, geometric_mean, grouped, mean_of
 
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ class RaceReport(NamedTuple):
 
 
 def rivals() -> list[str]:
-    """Return the default rivals: all other algorithms of topshap and those of the installed packages."""
-    return [name for name in known() if name != OURS]
+    """Return the default rivals: all other algorithms of topshap, and those of installed packages that are not slow."""
+    return [name for name in known(slow=False) if name != OURS]
 
 
 @front_door
@@ -101,16 +103,27 @@ def report(rows: Sequence[Row]) -> str:
         title = f"{name}: {len(grouped(group, 'family', 'game'))} games, k in {sorted({k for k, _ in settings})}, "
         title += f"budgets {sorted({b for _, b in settings if b})}, {len({row.run for row in group})} runs"
         parts.append(f"{title}\n{_standings(group)}")
+    parts.append(_settings_of_rivals(rows))
     return "\n\n".join(parts)
 
 
+def _settings_of_rivals(rows: Sequence[Row]) -> str:
+    """Return the version of every external algorithm, why its settings are its best, and the messages of failures."""
+    versions = {row.algorithm: row.version for row in rows if row.algorithm in RIVALS}
+    lines = [[name, version, RIVALS[name].why] for name, version in sorted(versions.items())]
+    text = as_text(["rival", "version", "settings"], lines) if lines else "no rivals of other packages"
+    failed = sorted({f"{row.algorithm} {row.stopped}" for row in rows if row.stopped.startswith("failed")})
+    return "\n".join([text, *failed])
+
+
 def _standings(rows: Sequence[Row]) -> str:
+    failures = {name: _failures(group) for (name,), group in grouped(rows, "algorithm").items()}
     by_algorithm = {name: _means(group) for (name,), group in grouped(rows, "algorithm").items()}
     ours = by_algorithm.pop(OURS)
-    lines: list[list[str]] = [[OURS, _in_thousandths(ours.values()), "", "", "", "", str(len(ours))]]
+    lines: list[list[str]] = [[OURS, _in_thousandths(ours.values()), "", "", "", "", str(len(ours)), "0"]]
     for name, theirs in sorted(by_algorithm.items(), key=lambda item: _mean(item[1].values())):
         if not theirs:
-            lines.append([name, "cannot run", "", "", "", "", "0"])
+            lines.append([name, "cannot run", "", "", "", "", "0", failures[name]])
             continue
         logs: dict[tuple[str, str], list[float]] = {}
         for (family, game, budget), error in theirs.items():
@@ -119,8 +132,12 @@ def _standings(rows: Sequence[Row]) -> str:
         ratio = geometric_mean([float(np.mean(of_game)) for of_game in logs.values()])
         outcomes = [outcome_of(ours[setting], error) for setting, error in theirs.items()]
         counts = [str(outcomes.count(kind)) for kind in ("win", "tie", "loss")]
-        lines.append([name, _in_thousandths(theirs.values()), str(ratio), *counts, str(len(theirs))])
-    return as_text(["algorithm", "error", f"{OURS} / it [95%]", "wins", "ties", "losses", "compared"], lines)
+        lines.append([name, _in_thousandths(theirs.values()), str(ratio), *counts, str(len(theirs)), failures[name]])
+    return as_text(["algorithm", "error", f"{OURS} / it [95%]", "wins", "ties", "losses", "compared", "failed"], lines)
+
+
+def _failures(rows: Sequence[Row]) -> str:
+    return str(sum(row.stopped.startswith("failed") for row in rows))
 
 
 def _means(rows: Sequence[Row]) -> dict[tuple[str, str, int], Mean]:

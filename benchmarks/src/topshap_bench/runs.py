@@ -13,6 +13,7 @@ from topshap.reference import metrics
 from topshap.statistics.ranking import rank_key
 from topshap_bench import external
 from topshap_bench.contestants import contestant, version_of
+from topshap_bench.rivals import RIVALS
 from topshap_bench.settings import MEASURES, Row
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def run_chunk(races: Sequence[tuple[Source, Sequence[Setting]]], seed: int) -> l
 
 def run_race(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> list[Row]:
     """Run one race and compare its results at all budgets with the exact values."""
-    play = _external_answers if settings[0].algorithm in external.EXTERNAL else _race_answers
+    play = _external_answers if settings[0].algorithm in RIVALS else _race_answers
     rows, seconds, start = [], 0.0, time.process_time()
     for setting, answer in zip(settings, play(opened, settings, seed), strict=True):
         seconds += time.process_time() - start
@@ -120,7 +121,7 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
             counting=setting.counting,  # type: ignore[arg-type]  # checked by the ledger
         )
         if answer.estimates is None:
-            yield _Answer(None, None, 0, 0, "refused")
+            yield _Answer(None, None, 0, 0, f"failed: {answer.failure}" if answer.failure else "refused")
             continue
         order = np.random.default_rng(for_ties).permutation(len(answer.estimates))  # ties are broken as in a race
         players = order[np.argsort(-answer.estimates[order], kind="stable")][: setting.k]

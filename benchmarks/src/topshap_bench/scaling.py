@@ -24,6 +24,7 @@ from topshap_bench.contestants import known, version_of
 from topshap_bench.figures import MOST_CURVES, Panel, draw
 from topshap_bench.instrumented import CountedGame, TimedGame, additive
 from topshap_bench.results_file import ResultsFile
+from topshap_bench.rivals import RIVALS
 from topshap_bench.summary import as_text, circumstances
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def scale(
     measured = []
     with ResultsFile(folder / "scale.csv", Measurement) as results:
         done: dict[Size, Measurement] = {found[:5]: found for found in results.rows}
-        for name in known() if algorithms is None else algorithms:
+        for name in known(slow=False) if algorithms is None else algorithms:
             for axis, of_axis in sizes.items():
                 smaller: list[Measurement] = []
                 for n, budget in of_axis:
@@ -201,10 +202,13 @@ def expected(size: int, smaller: Sequence[tuple[int, float]]) -> float:
 
 def _run(name: str, n: int, budget: int, seed: int) -> tuple[int, float]:
     """Run an algorithm; return its accesses (0 if it cannot run) and the seconds of the game and of counting."""
-    if name in external.EXTERNAL:
+    if name in RIVALS:
         counted = CountedGame(additive(n), "calls")
         timed = TimedGame(counted)
-        estimates = external.one_run(name, timed, budget, seed)
+        try:
+            estimates = external.one_run(name, timed, budget, seed)
+        except external.RivalError:
+            estimates = None
         return (0 if estimates is None else counted.ledger.calls), timed.seconds
     game = TimedGame(additive(n))
     top = identify(game, k=min(K, n), budget=budget, algorithm=name, counting="calls", random_state=seed, n_jobs=1)

@@ -114,8 +114,8 @@ class Row(NamedTuple):
     value_range: float
     """The range of the exact values of all candidates, which makes the errors of different games comparable."""
     stopped: str
-    """Why the run ended, see `topshap.TopK.stopped`; ``"finished"`` for external algorithms, ``"refused"`` if the
-    algorithm cannot run with this budget."""
+    """Why the run ended, see `topshap.TopK.stopped`; for external algorithms ``"finished"``, ``"refused"`` if the
+    budget is below their minimum, or ``"failed: "`` with the message of an error."""
     evaluations: int
     calls: int
     seconds: float
