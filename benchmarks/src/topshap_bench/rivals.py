@@ -74,10 +74,12 @@ def _of_lightshap(method: str) -> Approximation:
     def run(game: SizedGame, budget: int, seed: int) -> Values | None:
         lightshap = import_extra("lightshap", extra="tables", needed_by=f"lightshap:{method}")
         n = game.n_players
-        how, exact = "sampling", 2 * n
-        if method == "kernel":  # exact for coalitions of one player and of all but one, if possible also of two
-            how, exact = ("h2", n * (n + 1)) if n <= 16 and budget >= n * (n + 3) else ("h1", 2 * n)
-        if budget < exact + 2 * n:
+        # Coalitions of one player and of all but one are evaluated once, with "h2" those of two players as well.
+        how, exact, per_permutation = "h1" if method == "kernel" else "sampling", 2 * n + 2, 2 * (n - 3)
+        if method == "kernel" and n <= 16 and budget >= n * (n + 3):
+            how, exact, per_permutation = "h2", n * (n + 1) + 2, 2 * (n - 5)
+        permutations = (budget - exact) // max(2, per_permutation)
+        if permutations < 1:
             return None
         found = lightshap.explain_any(
             lambda rows: game(np.asarray(rows)).reshape(-1, 1),
@@ -85,7 +87,7 @@ def _of_lightshap(method: str) -> Approximation:
             bg_X=np.zeros((1, n)),
             method=method,
             how=how,
-            max_iter=(budget - exact) // (2 * n),
+            max_iter=permutations,
             tol=1e-12,
             random_state=seed % 2**31,
             verbose=False,
