@@ -25,6 +25,7 @@ from topshap.core.errors import (
 )
 from topshap.core.explanations import Explanations
 from topshap.core.importance import Importance
+from topshap.core.levels import Levels
 from topshap.core.options import RaceOptions
 from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
@@ -61,6 +62,11 @@ bind(
     pairs_to_shap="topshap.interop.shap:pairs_to_shap",
     pairs_to_shapiq="topshap.interop.shapiq:pairs_to_interaction_values",
     save="topshap.interop.json:save",
+    zoom="topshap.zoom:zoom",
+    text_levels="topshap.show.levels_text:text_levels",
+    plot_levels="topshap.show:levels",
+    levels_notebook_html="topshap.show.levels_html:levels_notebook_html",
+    levels_to_html="topshap.show.levels_html:levels_to_html",
     text_outputs="topshap.show.outputs_text:text_outputs",
     outputs_headline="topshap.show.outputs_text:outputs_headline",
     outputs_promise="topshap.show.outputs_text:outputs_promise",
@@ -91,6 +97,7 @@ __all__ = [
     "Explanations",
     "GameError",
     "Importance",
+    "Levels",
     "NoisyGameWarning",
     "Oracle",
     "ParameterError",
