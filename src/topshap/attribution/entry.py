@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from topshap.attribution.driving import run_until_complete
 from topshap.attribution.settings import ALL_OPTIONS, GAME_DEFAULTS, RUN_DEFAULTS, RunSettings
-from topshap.core.errors import RaceError
+from topshap.attribution.zoomed import check_levels, estimate, first_level, second_level
 from topshap.core.options import lists_options, refuse_unknown
 from topshap.core.validation import front_door
 
@@ -26,6 +28,7 @@ def attribute(
     documents: Any = None,
     answer: str | None = None,
     k: HowMany = 3,
+    levels: Sequence[str] = ("document",),
     **options: Any,
 ) -> Attribution:
     """Find the k parts of a prompt that an answer of a language model rests on.
@@ -50,6 +53,10 @@ def attribute(
         The answer to attribute. By default the model is asked once, with all parts.
     k
         The number of players to find.
+    levels
+        ``("document", "sentence")`` finds k documents first, and then k sentences within them, with all other documents
+        in every prompt. Each level has half of `budget` and `max_cost`, and the second one also what the first has
+        left. Without a `budget`, each level has its default. With a `store`, the second level has a file next to it.
     tools, examples, players, unit, score, spans, groups, always, separator, template, params, model, deterministic, \
 fingerprint
         As in `topshap.games.PromptGame`.
@@ -108,15 +115,16 @@ random_state
     Certain: all coalitions are known. It took 8 evaluations of a budget of 8: 9 requests, 129 tokens, cost 0.000138.
     """
     run = _run_for(attribute, client, messages, documents=documents, answer=answer, k=k, options=options)
+    zooms = check_levels(levels, options.get("unit"))
     if options.get("dry_run"):
-        return run.estimate()  # type: ignore[return-value]  # documented
-    try:
-        return _run_until_complete(run.play)
-    except KeyboardInterrupt:
-        try:
-            return run.result()
-        except RaceError:  # nothing is known yet
-            raise KeyboardInterrupt from None
+        return estimate(run, zooms=zooms)  # type: ignore[return-value]  # documented
+    if not zooms:
+        return run_until_complete(run)
+    found = replace(run_until_complete(first_level(run)), run=run)
+    if found.top.stopped == "interrupted":
+        return found
+    inner, parents = second_level(found, run)
+    return replace(found, inner=run_until_complete(inner), parents=parents)
 
 
 @front_door
@@ -128,6 +136,7 @@ async def aattribute(
     documents: Any = None,
     answer: str | None = None,
     k: HowMany = 3,
+    levels: Sequence[str] = ("document",),
     **options: Any,
 ) -> Attribution:
     """Find the k parts of a prompt that an answer of a language model rests on; `attribute` in an event loop.
@@ -136,7 +145,7 @@ async def aattribute(
 
     Parameters
     ----------
-    client, messages, documents, answer, k, **options
+    client, messages, documents, answer, k, levels, **options
         As in `attribute`.
 
     Returns
@@ -155,9 +164,14 @@ async def aattribute(
     ('The rain falls.',)
     """
     run = _run_for(aattribute, client, messages, documents=documents, answer=answer, k=k, options=options)
+    zooms = check_levels(levels, options.get("unit"))
     if options.get("dry_run"):
-        return run.estimate()  # type: ignore[return-value]  # documented
-    return await run.play()
+        return estimate(run, zooms=zooms)  # type: ignore[return-value]  # documented
+    if not zooms:
+        return await run.play()
+    found = replace(await first_level(run).play(), run=run)
+    inner, parents = second_level(found, run)
+    return replace(found, inner=await inner.play(), parents=parents)
 
 
 def _run_for(
@@ -179,44 +193,3 @@ def _run_for(
     race = {name: value for name, value in options.items() if name not in GAME_DEFAULTS | RUN_DEFAULTS}
     game["documents"] = documents
     return PromptRun(client, messages, answer=answer, k=k, game_options=game, race_options=race, settings=settings)
-
-
-def _run_until_complete(play: Callable[[], Any]) -> Attribution:
-    """Return the result of a coroutine function; in a thread if an event loop is running, as in a notebook."""
-    import asyncio  # noqa: PLC0415 - so that importing topshap stays fast
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        found: Attribution = asyncio.run(play())
-        return found
-    return _run_in_thread(play)
-
-
-def _run_in_thread(play: Callable[[], Any]) -> Attribution:
-    import asyncio  # noqa: PLC0415
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    loop = asyncio.new_event_loop()
-    task: Any = None
-
-    async def start() -> Attribution:
-        nonlocal task
-        task = asyncio.ensure_future(play())
-        found: Attribution = await task
-        return found
-
-    def work() -> Attribution:
-        try:
-            return loop.run_until_complete(start())
-        finally:
-            loop.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(work)
-        try:
-            return waiting.result()
-        except KeyboardInterrupt:
-            if task is not None:
-                loop.call_soon_threadsafe(task.cancel)
-            raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.errors import RaceError
+from topshap.core.levels import Levels
 from topshap.core.results import TopKs
 from topshap.games.prompt.answer import resolve_span, sentence_spans
 from topshap.games.prompt.scores import AnswerLogProb
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from topshap.attribution.run import PromptRun
     from topshap.core.result import TopK
     from topshap.core.typing import Coalitions, Players, Values
     from topshap.core.usage import Usage
@@ -59,6 +61,12 @@ class Attribution:
     score is not `topshap.games.AnswerLogProb`."""
     spans: TopKs | None = None
     """The results for the `spans` of the run, None if it had none."""
+    inner: Attribution | None = None
+    """The result for the sentences of some of the documents, None unless there is a second level."""
+    parents: Players | None = field(default=None, repr=False)
+    """The document that each player of `inner` belongs to."""
+    run: PromptRun | None = field(default=None, repr=False)
+    """The run, with all its settings, for `zoom`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +82,61 @@ class Attribution:
     def confidence(self) -> float:
         """The estimated probability that these are the top k; see `TopK.confidence`."""
         return self.top.confidence
+
+    @property
+    def levels(self) -> Levels | None:
+        """Both levels as one leaderboard, None unless there is a second one."""
+        if self.inner is None or self.parents is None:
+            return None
+        return Levels(self.top, self.inner.top, self.parents)
+
+    def zoom(self, into: Any = None, *, unit: str = "sentence", k: int | None = None, **options: Any) -> Attribution:
+        """Find the k sentences that the answer rests on, within some of the documents.
+
+        All other documents are in every prompt, so the values of the sentences add up to what their documents add to
+        all others. The run has the client, the store and the other settings of this one.
+
+        Parameters
+        ----------
+        into
+            The documents, by name or index; by default the top k.
+        unit
+            ``"sentence"``.
+        k
+            The number of sentences; by default as many as documents.
+        **options
+            The options of a race in place of those of this run, such as ``budget``.
+
+        Returns
+        -------
+        Attribution
+            This result with the result for the sentences as `inner`, and both together as `levels`.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> def log_prob(messages, answer):
+        ...     return -10.0 + 8.0 * ("on the Danube" in messages[-1]["content"])
+        >>> client = topshap.clients.MockClient(lambda messages: "On the Danube.", log_prob)
+        >>> documents = {"fruit": "Bananas are yellow.", "cities": "Paris is old. Vienna lies on the Danube. It rains."}
+        >>> found = topshap.attribute(client, "Where is Vienna?", documents=documents, k=1)
+        >>> found.zoom().inner.names
+        ('Vienna lies on the Danube.',)
+        """
+        from topshap.attribution.driving import run_until_complete  # noqa: PLC0415 - it needs asyncio
+        from topshap.attribution.zoomed import zoom_run  # noqa: PLC0415 - not needed without a second level
+
+        run, parents = zoom_run(self, into, unit, k, options)
+        return replace(self, inner=run_until_complete(run), parents=parents)
+
+    async def azoom(
+        self, into: Any = None, *, unit: str = "sentence", k: int | None = None, **options: Any
+    ) -> Attribution:
+        """Find the k sentences that the answer rests on; `zoom` in an event loop."""
+        from topshap.attribution.zoomed import zoom_run  # noqa: PLC0415 - not needed without a second level
+
+        run, parents = zoom_run(self, into, unit, k, options)
+        return replace(self, inner=await run.play(), parents=parents)
 
     @property
     def usage(self) -> Usage:
@@ -127,21 +190,22 @@ class Attribution:
 
     def _repr_html_(self) -> str:
         """Return the representation in a notebook."""
-        return self.top._repr_html_()
+        return (self.levels or self.top)._repr_html_()
 
     def __str__(self) -> str:
         """Return the answer, and the top k as text."""
-        return f"Answer: {short_label(self.answer, 300)}\n{self.top}"
+        return f"Answer: {short_label(self.answer, 300)}\n{self.levels or self.top}"
 
 
-def attribution_of(result: Any, game: PromptGame, coalitions: list[Coalitions], details: list[Values]) -> Attribution:
+def attribution_of(result: Any, run: PromptRun, coalitions: list[Coalitions], details: list[Values]) -> Attribution:
     """Return the attribution from the result of a race and what it has kept."""
     several = isinstance(result, TopKs)
     return Attribution(
         top=result[0] if several else result,
-        answer=game.answer,
-        game=game,
+        answer=run.game.answer,
+        game=run.game,
         coalitions=np.concatenate(coalitions),
         details=np.concatenate(details),
         spans=result[1:] if several else None,
+        run=run,
     )

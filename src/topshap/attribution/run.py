@@ -66,7 +66,9 @@ class PromptRun:
     ) -> None:
         client = as_client(client, game_options.pop("model", None))
         self._messages, self._answer, self._k = messages, answer, k
-        self._game_options, self._settings = game_options, settings
+        self.game_options, self.settings = game_options, settings
+        self.race_options = dict(race_options)
+        """The options of the race as they were given."""
         self.game = self._game_for(client, UNKNOWN if answer is None else answer, spans=answer is not None)
         if {"budget", "epsilon", "stop"}.isdisjoint(n for n, value in race_options.items() if value is not None):
             race_options["budget"] = default_budget(self.game.n_players)
@@ -80,17 +82,31 @@ class PromptRun:
         self._spending = Spending(self._prices, max_cost=settings.max_cost, before=self._memory.usage())
         self._client = client
 
-    def estimate(self) -> CostEstimate:
-        """Return what the run may cost."""
-        budget = self.race.budget
-        if budget is None:
+    def changed(self, **options: Any) -> PromptRun:
+        """Return another run on the same prompt with some of its parameters changed."""
+        same = {
+            "answer": self._answer,
+            "k": self._k,
+            "game_options": dict(self.game_options),
+            "race_options": dict(self.race_options),
+            "settings": self.settings,
+        }
+        return PromptRun(self._client, self._messages, **(same | options))  # type: ignore[arg-type]  # by name
+
+    def game_with(self, options: dict[str, Any], answer: str) -> PromptGame:
+        """Return the game of this prompt with other options."""
+        return PromptGame(self._client, self._messages, answer=answer, **options)
+
+    def estimate(self, further: int = 0) -> CostEstimate:
+        """Return what the run may cost, with a number of further evaluations of the same prompt."""
+        if self.race.budget is None:
             refuse("budget", None, must_be="given for an estimate of the cost")
-        asks = self._answer is None
-        return estimate_cost(self.game, budget=budget, asks=asks, prices=self._prices, max_cost=self._settings.max_cost)
+        asks, budget = self._answer is None, self.race.budget + further
+        return estimate_cost(self.game, budget=budget, asks=asks, prices=self._prices, max_cost=self.settings.max_cost)
 
     async def play(self) -> Attribution:
         """Run the race and return its result."""
-        settings = self._settings
+        settings = self.settings
         connection = as_async(self._client, settings.concurrency)
         try:
             client = self._paced(connection)
@@ -119,14 +135,14 @@ class PromptRun:
         try:
             found = with_warning(self.race.result())
         except RaceError as error:
-            if self.race.evaluations == 0 and self._settings.max_cost is not None:
+            if self.race.evaluations == 0 and self.settings.max_cost is not None:
                 spent = f"{self._spending.total} spent"
                 raise RaceError(
-                    f"max_cost={self._settings.max_cost:g} ended the run before the prompts with all and with no "
+                    f"max_cost={self.settings.max_cost:g} ended the run before the prompts with all and with no "
                     f"players were evaluated ({spent}): raise max_cost."
                 ) from error
             raise
-        return attribution_of(found, self.game, self.race.coalitions, self.race.details)
+        return attribution_of(found, self, self.race.coalitions, self.race.details)
 
     async def _ask(self, client: PacedClient) -> None:
         """Set the answer: that of an earlier run, or else the model's answer to the whole prompt."""
@@ -139,11 +155,11 @@ class PromptRun:
         self.game = self._game_for(self._client, self._answer)
 
     def _game_for(self, client: Any, answer: str, *, spans: bool = True) -> PromptGame:
-        options = self._game_options if spans else self._game_options | {"spans": None}
+        options = self.game_options if spans else self.game_options | {"spans": None}
         return PromptGame(client, self._messages, answer=answer, **options)
 
     def _paced(self, connection: Any) -> PacedClient:
-        settings = self._settings
+        settings = self.settings
         limits = RateLimits(
             settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
