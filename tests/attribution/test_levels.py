@@ -103,3 +103,11 @@ def test_sentences_and_documents_of_one_sentence_cannot_be_divided():
         attribute(levels=("document",), unit="sentence").zoom()
     with pytest.raises(ParameterError, match="players that consist of several sentences"):
         attribute(levels=("document",), documents={"a": "On the Danube.", "b": "No."}).zoom()
+
+
+def test_plots_show_both_levels_or_one_span():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = attribute()
+    assert "It lies on the Danube." in [label.get_text() for label in found.plot().get_yticklabels()]
+    marked = [text.get_text() for text in found.text_map(span="Danube").texts if text.get_bbox_patch()]
+    assert "".join(marked).split() == DOCUMENTS["vienna"].split()

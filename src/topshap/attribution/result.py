@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+
     from topshap.attribution.run import PromptRun
     from topshap.core.result import TopK
     from topshap.core.typing import Coalitions, Players, Values
@@ -180,9 +182,52 @@ class Attribution:
         values = self.game.summary(self.details, spans)[:, 1:]
         return replace(results_for(self.top, self.coalitions, values, names), usage=self.top.usage)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the leaderboard, of both levels if there are two. Needs the extra ``topshap[plots]``."""
+        return (self.levels or self.top).plot(ax)
+
+    def text_map(self, ax: Axes | None = None, *, span: str | Span | None = None) -> Axes:
+        """Write the parts of the prompt with those of the top k highlighted; see `topshap.show.text_map`.
+
+        Parameters
+        ----------
+        ax
+            The axes to write on; by default those of a new figure. Needs the extra ``topshap[plots]``.
+        span
+            A span of the answer, as in `span`; by default the whole answer.
+        """
+        from topshap.show import text_map  # noqa: PLC0415 - not needed by most runs
+
+        top = self.top if span is None else self.span(span)
+        return text_map(top, ax, pieces=self.game.pieces, player_of=self.game.player_of)
+
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write a report to a single HTML file that needs no network; see `TopK.to_html`."""
-        self.top.to_html(path, title=title or f"What the answer rests on: {short_label(self.answer)}", game=self.answer)
+        """Write a report to a single HTML file that needs no network.
+
+        It shows the answer and the parts of the prompt side by side. Pointing at a sentence of the answer, or moving to
+        it with the keyboard, highlights the parts behind it with their values and certainty, and the other way round.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        title
+            The title of the report.
+        """
+        from topshap.show.answer_report import AnswerContent, answer_to_html  # noqa: PLC0415 - not needed by most runs
+
+        spans = sentence_spans(self.answer)
+        by_span = isinstance(self.game.score, AnswerLogProb) and self.top.order == 1 and bool(spans)
+        content = AnswerContent(
+            self.answer,
+            self.top,
+            self.game.pieces,
+            self.game.player_of,
+            spans if by_span else (),
+            self.sentences if by_span else None,
+            self.levels,
+        )
+        answer_to_html(content, path, title=title or f"What the answer rests on: {short_label(self.answer)}")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `top` to a JSON file; `topshap.load` restores it."""

@@ -49,14 +49,14 @@ def _row_with_gap(board: Leaderboard, row: Row) -> str:
     return html_row(board, row, kind="ts-last" if row.rank == board.border else "") + gap
 
 
-def html_row(board: Leaderboard, row: Row, *, kind: str = "") -> str:
-    """Return a row of a leaderboard as an item of a list, with further classes."""
+def html_row(board: Leaderboard, row: Row, *, kind: str = "", limits: tuple[float, float] | None = None) -> str:
+    """Return a row of a leaderboard as an item of a list, with further classes; `limits` are the ends of its scale."""
     kinds = f"ts-row {'ts-in' if row.in_top else 'ts-out'} {kind}".rstrip()
     return (
         f'<li class="{kinds}" title="{escape(_details(board, row))}">'
         f'<span class="ts-rank">{row.rank}</span>'
         f'<bdi class="ts-name">{escape(row.label)}</bdi>'
-        f"{_bar(row, board.limits)}"
+        f"{_bar(row, limits or board.limits)}"
         f'<span class="ts-value">{board.estimate(row)}</span>'
         f'<span class="ts-chance">{escape(board.inclusion(row))}</span></li>'
     )

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from topshap.core.levels import Levels
 
 LEVELS_STYLE = """
-.ts-element { margin-left: 2.2em; }
-.ts-element .ts-name { font-weight: normal; }
+.topshap .ts-element .ts-rank, .topshap .ts-element .ts-name { padding-left: 1.6em; }
+.topshap .ts-element .ts-bar { height: .8em; }
 """
 """What the nested list adds to the style sheet of the leaderboard."""
 
@@ -42,9 +42,12 @@ def html_levels(levels: Levels) -> str:
     rows = level_rows(levels, label_length=60)
     if not rows[0].board.learned:
         return f'<p class="ts-none">No ranking: {NOTHING_LEARNED}.</p>'
+    ends = [end for each in rows for end in each.row.interval]
+    limits = min(0.0, *ends), max(0.0, *ends)
     items = []
     for each in rows:
-        items.append(html_row(each.board, each.row, kind="ts-element" if each.is_element else "ts-player"))
+        kind = "ts-element" if each.is_element else "ts-player"
+        items.append(html_row(each.board, each.row, kind=kind, limits=limits))
         if each.hidden:
             items.append(f'<li class="ts-gap">⋮ {each.hidden:,} more</li>')
     return f'<ol class="ts-board">{"".join(items)}</ol>'
