@@ -104,6 +104,16 @@ def test_spans_are_printed_one_per_line(run, request_file):
     assert "On the Danube.: danube" in result.output
 
 
+def test_sentences_within_the_documents_are_printed_below_them(run, request_file, tmp_path):
+    change(request_file, documents=DOCUMENTS | {"danube": f"It is old. {DOCUMENTS['danube']}"})
+    result = run("prompt", str(request_file), "-k", "1", "--sentences", "--report", str(tmp_path / "report.html"))
+    assert result.exit_code == 0, result.output
+    assert "         1  Vienna lies on the Danube." in result.output
+    assert "ts-element" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    both = json.loads(run("prompt", str(request_file), "-k", "1", "--sentences", "--json").stdout)
+    assert [top["player_names"][top["players"][0]] for top in both.values()] == ["danube", "Vienna lies on the Danube."]
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import RaceError
+from topshap.entrypoints import with_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
 def run_until_complete(run: PromptRun) -> Attribution:
     """Play a run and return its result; after Ctrl-C, the result so far."""
     try:
-        return _complete(run.play)
+        return warned(_complete(run.play))
     except KeyboardInterrupt:
         try:
-            return run.result()
+            return warned(run.result())
         except RaceError:  # nothing is known yet
             raise KeyboardInterrupt from None
+
+
+def warned(found: Attribution) -> Attribution:
+    """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
+    with_warning(found.top)
+    return found
 
 
 def _complete(play: Callable[[], Any]) -> Attribution:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from topshap.attribution.driving import run_until_complete
+from topshap.attribution.driving import run_until_complete, warned
 from topshap.attribution.settings import ALL_OPTIONS, GAME_DEFAULTS, RUN_DEFAULTS, RunSettings
 from topshap.attribution.zoomed import check_levels, estimate, first_level, second_level
 from topshap.core.options import lists_options, refuse_unknown
@@ -168,10 +168,10 @@ async def aattribute(
     if options.get("dry_run"):
         return estimate(run, zooms=zooms)  # type: ignore[return-value]  # documented
     if not zooms:
-        return await run.play()
-    found = replace(await first_level(run).play(), run=run)
+        return warned(await run.play())
+    found = replace(warned(await first_level(run).play()), run=run)
     inner, parents = second_level(found, run)
-    return replace(found, inner=await inner.play(), parents=parents)
+    return replace(found, inner=warned(await inner.play()), parents=parents)
 
 
 def _run_for(

@@ -125,7 +125,7 @@ class Attribution:
         >>> found.zoom().inner.names
         ('Vienna lies on the Danube.',)
         """
-        from topshap.attribution.driving import run_until_complete  # noqa: PLC0415 - it needs asyncio
+        from topshap.attribution.driving import run_until_complete  # noqa: PLC0415 - not needed without a second level
         from topshap.attribution.zoomed import zoom_run  # noqa: PLC0415 - not needed without a second level
 
         run, parents = zoom_run(self, into, unit, k, options)
@@ -135,10 +135,11 @@ class Attribution:
         self, into: Any = None, *, unit: str = "sentence", k: int | None = None, **options: Any
     ) -> Attribution:
         """Find the k sentences that the answer rests on; `zoom` in an event loop."""
+        from topshap.attribution.driving import warned  # noqa: PLC0415 - as in `zoom`
         from topshap.attribution.zoomed import zoom_run  # noqa: PLC0415 - not needed without a second level
 
         run, parents = zoom_run(self, into, unit, k, options)
-        return replace(self, inner=await run.play(), parents=parents)
+        return replace(self, inner=warned(await run.play()), parents=parents)
 
     @property
     def usage(self) -> Usage:
@@ -178,6 +179,8 @@ class Attribution:
 
         if not isinstance(self.game.score, AnswerLogProb):
             raise RaceError("Only log probabilities can be attributed by span: use score=AnswerLogProb().")
+        if self.top.order != 1:
+            raise RaceError("Spans chosen after a run have results for players, not for pairs: use order=1.")
         names = tuple(short_label(self.answer[start:stop]) for start, stop in spans)
         values = self.game.summary(self.details, spans)[:, 1:]
         return replace(results_for(self.top, self.coalitions, values, names), usage=self.top.usage)

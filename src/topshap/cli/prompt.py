@@ -13,6 +13,7 @@ import topshap
 from topshap.cli.arguments import K, RaceArguments, takes_race_arguments
 from topshap.core.errors import ParameterError
 from topshap.core.validation import did_you_mean
+from topshap.interop.json import as_text
 
 FIELDS = (
     "base_url",
@@ -70,6 +71,9 @@ def prompt(
     tokens_per_minute: Annotated[float | None, typer.Option(help="A rate limit of the endpoint.")] = None,
     retries: Annotated[int, typer.Option(help="The number of retries of a failed request.")] = 5,
     timeout: Annotated[float, typer.Option(help="The time limit of a request in seconds.")] = 120.0,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="Then find the k sentences within these documents.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what the run may cost, and make no request.")
     ] = False,
@@ -101,6 +105,7 @@ def prompt(
     )
     options |= {"max_cost": max_cost, "concurrency": concurrency, "retries": retries, "timeout": timeout}
     options |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
+    options["levels"] = ("document", "sentence") if sentences else ("document",)
     messages = _needed(content, "messages", None)
     writer = race.writer()
     if dry_run:
@@ -109,8 +114,17 @@ def prompt(
         return
     found: Any = writer.run(lambda: topshap.attribute(client, messages, k=k, **content, **options))  # type: ignore[arg-type, return-value]
     writer.say(f"Answer: {found.answer}")
-    top = found.top if found.spans is None else found.spans
-    writer.write(top, title=f"What the answer rests on: {request.name}", game=found.answer)
+    typer.echo(_as_json(found) if writer.as_json else str(found.levels or found.spans or found.top))
+    title = f"What the answer rests on: {request.name}"
+    writer.finish(found.top, lambda path: found.to_html(path, title=title))
+
+
+def _as_json(found: topshap.Attribution) -> str:
+    """Return the result, or those of both levels, as JSON."""
+    if found.inner is None:
+        return as_text(found.top if found.spans is None else found.spans)
+    both = {"documents": found.top, "sentences": found.inner.top}
+    return json.dumps({name: json.loads(as_text(top)) for name, top in both.items()})
 
 
 def _read(path: Path) -> dict[str, Any]:
