@@ -90,7 +90,7 @@ class PromptRun:
             "race_options": dict(self.race_options),
             "settings": self.settings,
         }
-        return PromptRun(self._client, self._messages, **(same | options))  # type: ignore[arg-type]  # by name
+        return PromptRun(self._client, self._messages, **(same | options))
 
     def game_with(self, options: dict[str, Any], answer: str) -> PromptGame:
         """Return the game of this prompt with other options."""

@@ -59,8 +59,7 @@ def estimate(run: PromptRun, *, zooms: bool) -> CostEstimate:
         return run.estimate()
     divided = run.game_with(run.game_options | {"unit": "sentence", "groups": None, "always": None}, run.game.answer)
     parents = _parents(run.game, divided, np.arange(run.game.n_players))
-    k = run.race.k if isinstance(run.race.k, int) else run.game.n_players
-    sentences = np.sort(np.bincount(parents[parents >= 0]))[-k:].sum()
+    sentences = np.sort(np.bincount(parents[parents >= 0]))[-run.race.k :].sum()
     return run.estimate(further=default_budget(int(sentences)))
 
 
