@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topshap import games, interop, show
+from topshap import clients, games, interop, show
+from topshap.attribution import Attribution, CostEstimate, aattribute, attribute
 from topshap.core import errors, stopping
 from topshap.core.bindings import bind
 from topshap.core.errors import (
+    ClientError,
     EvaluationError,
     GameError,
     NoisyGameWarning,
@@ -23,12 +25,14 @@ from topshap.core.errors import (
 )
 from topshap.core.explanations import Explanations
 from topshap.core.importance import Importance
+from topshap.core.levels import Levels
 from topshap.core.options import RaceOptions
 from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
 from topshap.core.stable_ranks import StableRanks
+from topshap.core.usage import Usage
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
@@ -58,6 +62,11 @@ bind(
     pairs_to_shap="topshap.interop.shap:pairs_to_shap",
     pairs_to_shapiq="topshap.interop.shapiq:pairs_to_interaction_values",
     save="topshap.interop.json:save",
+    zoom="topshap.zoom:zoom",
+    text_levels="topshap.show.levels_text:text_levels",
+    plot_levels="topshap.show:levels",
+    levels_notebook_html="topshap.show.levels_html:levels_notebook_html",
+    levels_to_html="topshap.show.levels_html:levels_to_html",
     text_outputs="topshap.show.outputs_text:text_outputs",
     outputs_headline="topshap.show.outputs_text:outputs_headline",
     outputs_promise="topshap.show.outputs_text:outputs_promise",
@@ -80,11 +89,15 @@ bind(
 )
 
 __all__ = [
+    "Attribution",
+    "ClientError",
+    "CostEstimate",
     "EvaluationError",
     "Explainer",
     "Explanations",
     "GameError",
     "Importance",
+    "Levels",
     "NoisyGameWarning",
     "Oracle",
     "ParameterError",
@@ -106,9 +119,13 @@ __all__ = [
     "TopPairs",
     "TopshapError",
     "UncertainResultWarning",
+    "Usage",
     "__version__",
+    "aattribute",
     "aidentify",
     "algorithms",
+    "attribute",
+    "clients",
     "errors",
     "exact",
     "games",

@@ -1,5 +1,8 @@
 """Results to show, and matplotlib without a screen."""
 
+import base64
+from pathlib import Path
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -8,8 +11,54 @@ import topshap
 
 mpl.use("Agg")
 
+SCREENSHOTS = Path("screenshots")
 HOSTILE = "<script>alert(1)</script>"
 LONG = "income of the household in the year before last, in thousands of euros, deflated (EUR)"
+
+
+class Window:
+    """A report in a browser window of a given width, in dark or light mode."""
+
+    def __init__(self, driver, path, *, width, dark):
+        self.driver = driver
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        driver.get_log("performance")
+        driver.get(path.as_uri())
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+
+    def press(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def choose(self, selector, text):
+        from selenium.webdriver.support.ui import Select
+
+        Select(self.all(selector)[0]).select_by_visible_text(text)
+
+    def keep(self, name):
+        height = min(4000, self.run("return document.documentElement.scrollHeight"))
+        clip = {"x": 0, "y": 0, "width": self.run("return innerWidth"), "height": height, "scale": 1}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        SCREENSHOTS.mkdir(exist_ok=True)
+        (SCREENSHOTS / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+@pytest.fixture(scope="session")
+def window_of():
+    """Return the class of a report in a browser window."""
+    return Window
 
 
 @pytest.fixture(autouse=True)

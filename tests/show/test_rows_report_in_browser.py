@@ -1,8 +1,5 @@
 """The report on many rows in a real browser: run with ``make browser``, which keeps the screenshots."""
 
-import base64
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,50 +7,7 @@ from topshap import Explanations
 
 pytestmark = pytest.mark.browser
 
-SCREENSHOTS = Path("screenshots")
 HOSTILE = "<script>alert(1)</script>"
-
-
-class Window:
-    """A report in a browser window of a given width, in dark or light mode."""
-
-    def __init__(self, driver, path, *, width, dark):
-        self.driver = driver
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        driver.get_log("performance")
-        driver.get(path.as_uri())
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def all(self, selector):
-        return self.driver.find_elements("css selector", selector)
-
-    def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
-
-    def rows(self):
-        return self.texts("#list tr.row button")
-
-    def press(self, *keys):
-        from selenium.webdriver.common.action_chains import ActionChains
-
-        ActionChains(self.driver).send_keys(*keys).perform()
-
-    def choose(self, selector, text):
-        from selenium.webdriver.support.ui import Select
-
-        Select(self.all(selector)[0]).select_by_visible_text(text)
-
-    def keep(self, name):
-        height = min(4000, self.run("return document.documentElement.scrollHeight"))
-        clip = {"x": 0, "y": 0, "width": self.run("return innerWidth"), "height": height, "scale": 1}
-        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
-        SCREENSHOTS.mkdir(exist_ok=True)
-        (SCREENSHOTS / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def mixed(n_rows, n):
@@ -64,8 +18,12 @@ def mixed(n_rows, n):
     return table
 
 
+def rows_of(window):
+    return window.texts("#list tr.row button")
+
+
 @pytest.fixture
-def opened(chromium, results_as_arrays, tmp_path):
+def opened(chromium, window_of, results_as_arrays, tmp_path):
     """Return a function that writes the report on made-up rows and opens it."""
 
     def open_report(n_rows=120, n=8, k=3, *, outputs=None, width=1000, dark=False, with_data=True, title=None):
@@ -74,7 +32,7 @@ def opened(chromium, results_as_arrays, tmp_path):
         data = mixed(n_rows, n) if with_data else None
         tops = Explanations(results_as_arrays(count, n, k, names=names), data=data, output_names=outputs)
         tops.to_html(tmp_path / "report.html", title=title)
-        return tops, Window(chromium, tmp_path / "report.html", width=width, dark=dark)
+        return tops, window_of(chromium, tmp_path / "report.html", width=width, dark=dark)
 
     return open_report
 
@@ -98,7 +56,7 @@ def test_it_loads_without_errors_and_fits_the_window(opened, case, dark, width):
     window.keep(f"many-{case}-{width}{'-dark' if dark else ''}")
     assert window.driver.get_log("browser") == []
     assert window.run("return document.documentElement.scrollWidth") <= width
-    assert len(window.rows()) == min(50, len(tops))
+    assert len(rows_of(window)) == min(50, len(tops))
     assert len(window.all("#bars .ts-row")) == min(15, tops.n_players)
     assert len(window.all(".detail .ts-row")) == min(40, tops.n_players)
     assert len(window.all(".detail .ts-row.ts-in")) == tops.k
@@ -130,16 +88,16 @@ def test_hostile_names_values_and_titles_are_text(opened):
 
 def test_any_column_sorts_up_and_down(opened):
     tops, window = opened()
-    assert window.rows()[:3] == ["0", "1", "2"]
+    assert rows_of(window)[:3] == ["0", "1", "2"]
     heads = {button.text.split("\n")[0]: button for button in window.all("#list th button")}
     assert set(heads) == {"row", "prediction", "base value", "confidence", "top 3"}
     heads["prediction"].click()
-    assert window.rows() == [str(i) for i in np.argsort(-tops.grand, kind="stable")[:50]]
+    assert rows_of(window) == [str(i) for i in np.argsort(-tops.grand, kind="stable")[:50]]
     heads["prediction"].click()
-    assert window.rows() == [str(i) for i in np.argsort(tops.grand, kind="stable")[:50]]
+    assert rows_of(window) == [str(i) for i in np.argsort(tops.grand, kind="stable")[:50]]
     assert window.all("#list th[aria-sort]")[0].get_attribute("aria-sort") == "ascending"
     heads["confidence"].click()
-    assert window.rows()[0] == str(np.argmax(tops.confidence.round(3)))
+    assert rows_of(window)[0] == str(np.argmax(tops.confidence.round(3)))
     heads["top 3"].click()
     first = [text.split(" = ")[0] for text in window.texts("#list .top span:first-child > bdi")]
     assert first == sorted(first, key=lambda name: (name != HOSTILE, name))
@@ -149,13 +107,13 @@ def test_rows_are_filtered_by_text_and_by_player(opened):
     tops, window = opened()
     window.choose("#member", "age")
     with_age = [str(i) for i in range(120) if 0 in tops.players[i]]
-    assert window.rows() == with_age[:50]
+    assert rows_of(window) == with_age[:50]
     assert window.texts("#found") == [f"{len(with_age)} of 120 rows"]
     window.all("#find")[0].send_keys("self-emp")
     both = [i for i in range(120) if {0, 1} <= set(tops.players[i].tolist()) and tops.data[i, 1] == "Self-employed"]
-    assert window.rows() == [str(i) for i in both]
+    assert rows_of(window) == [str(i) for i in both]
     window.all("#find")[0].send_keys("nothing like this")
-    assert window.rows() == []
+    assert rows_of(window) == []
     assert window.texts("#found") == ["0 of 120 rows"]
 
 
@@ -164,11 +122,11 @@ def test_pages_are_turned(opened):
     assert window.texts("#page") == ["1 to 50 of 120"]
     window.all("#next")[0].click()
     window.all("#next")[0].click()
-    assert window.rows()[0] == "100"
+    assert rows_of(window)[0] == "100"
     assert window.texts("#page") == ["101 to 120 of 120"]
     assert not window.all("#next")[0].is_enabled()
     window.all("#previous")[0].click()
-    assert window.rows()[0] == "50"
+    assert rows_of(window)[0] == "50"
 
 
 def test_a_row_opens_to_its_leaderboard_by_mouse_and_by_keyboard(opened):
@@ -238,7 +196,7 @@ def test_ten_thousand_rows_stay_usable(opened):
     assert window.texts("#found") == ["10,000 of 10,000 rows"]
     assert "Drawn are 1,000 of 10,000 rows" in window.texts("#legend")[0]
     window.all("#find")[0].send_keys("9999")
-    assert "9999" in window.rows()
+    assert "9999" in rows_of(window)
     assert window.run("return document.querySelectorAll('*').length") < 3000
     window.keep("many-10000-rows")
     assert len(tops) == 10_000

@@ -49,8 +49,12 @@ class ResultWriter:
     def write(self, top: TopK, *, title: str, game: str) -> None:
         """Print a result and write its report; exit with code 130 if the race was interrupted."""
         typer.echo(as_text(top) if self.as_json else str(top))
+        self.finish(top, lambda path: top.to_html(path, title=title, game=game))
+
+    def finish(self, top: TopK, write_report: Callable[[Path], None]) -> None:
+        """Write the report, if there is one; exit with code 130 if the race was interrupted."""
         if self.report is not None:
-            top.to_html(self.report, title=title, game=game)
+            write_report(self.report)
             self.say(f"The report is in {self.report.resolve()}")
         if top.stopped == "interrupted":
             self._exit_interrupted()

@@ -26,19 +26,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from topshap.core.history import History
+    from topshap.core.levels import Levels
     from topshap.core.pairs_result import TopPairs
     from topshap.core.player_values import PlayerValue
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.usage import Usage
     from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
-Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
+Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "cost", "interrupted"]
 """Why a race ended.
 
 ``"budget"``: the budget is spent. ``"confident"``: the result satisfies `epsilon` and `delta`. ``"exact"``: all
 coalitions are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of `stop` was met.
-``"finished"``: the algorithm has no more coalitions to evaluate. ``"interrupted"``: it was ended early or is not over.
+``"finished"``: the algorithm has no more coalitions to evaluate. ``"cost"``: `max_cost` of `topshap.attribute` is
+reached. ``"interrupted"``: it was ended early or is not over.
 """
 
 
@@ -95,7 +98,7 @@ class TopK:
     delta: float | None
     """The allowed probability of an error larger than `epsilon`, None without `epsilon`."""
     stopped: Stopped
-    """Why the race ended: "budget", "confident", "exact", "time", "rule", "finished" or "interrupted"."""
+    """Why the race ended: "budget", "confident", "exact", "time", "rule", "finished", "cost" or "interrupted"."""
     algorithm: str
     """The name of the algorithm."""
     counting: str
@@ -130,6 +133,8 @@ class TopK:
     """What the value of a coalition is, such as ``"predict_proba of class 'malignant'"``, from the game's attribute
     ``output_name``; None if it has none."""
 
+    usage: Usage | None = None
+    """The requests, tokens and cost of the evaluations, None unless they were calls of a language model."""
     clear_gap: bool = False
     """Whether the race chose k, at a gap that is clear if it is at least `epsilon`."""
 
@@ -340,6 +345,52 @@ class TopK:
             A description of the game.
         """
         bound("to_html")(self, path, title=title, game=game)
+
+    def zoom(self, game: Any, into: Any = None, *, k: int | None = None, **options: Any) -> Levels:
+        """Find the k most important elements of the players found, such as the columns of groups of columns.
+
+        The players of the second run are the elements of these players. All other players are present in every
+        coalition. So the values of the elements add up to what these players add to all others.
+
+        Parameters
+        ----------
+        game
+            The game of this result, whose players are groups of elements: a game of `topshap.games` with `groups`, or
+            ``explainer.game(x)`` of an `Explainer` with groups.
+        into
+            A player or several, by name or index; by default the top k.
+        k
+            The number of elements to find; by default as many as players.
+        **options
+            The options of `topshap.identify`. If the file given as ``store`` belongs to the first run, the values are
+            kept in a file next to it.
+
+        Returns
+        -------
+        Levels
+            This result, and that of the elements.
+
+        Examples
+        --------
+        >>> import topshap
+        >>> def score(texts):
+        ...     return [2.0 * text.count("good") - text.count("dull") for text in texts]
+        >>> sentences = {"praise": ["a", "good", "plot"], "blame": ["dull", "acting"]}
+        >>> game = topshap.games.TextGame(score, ["a", "good", "plot", "dull", "acting"], groups=sentences)
+        >>> top = topshap.identify(game, k=1)
+        >>> print(top.zoom(game))
+        Top 1 of 2 players after 4 evaluations (exact: all coalitions are known)
+           1  praise                2
+                 1  good            2
+                 2  a               0
+                 3  plot            0
+          --
+           2  blame                -1
+        Players: Certain: all coalitions are known. It took 4 evaluations of a budget of 4.
+        Within them: Certain: all coalitions are known. It took 8 evaluations of a budget of 8.
+        """
+        found: Levels = bound("zoom")(self, game, into, k=k, **options)
+        return found
 
     def _repr_html_(self) -> str:
         """Return the representation in a notebook."""

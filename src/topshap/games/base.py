@@ -6,6 +6,7 @@ player. With `groups`, several elements form one player; elements named in `alwa
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,7 @@ from topshap.core.validation import check_names, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -85,6 +87,24 @@ class PlayerGroups:
             return coalitions
         with_fixed = np.concatenate([coalitions, np.ones((len(coalitions), 1), dtype=np.bool_)], axis=1)
         return with_fixed[:, self.player_of]
+
+    def zoomed(self, players: Sequence[int]) -> PlayerGroups:
+        """Return the same elements with those of some players as players, and all others in every coalition.
+
+        Examples
+        --------
+        >>> groups = PlayerGroups(["age", "red", "green", "blue"], {"colour": ["red", "green", "blue"]})
+        >>> groups.zoomed([1]).player_names
+        ('red', 'green', 'blue')
+        """
+        elements = np.flatnonzero(np.isin(self.player_of, players))
+        zoomed = copy.copy(self)
+        zoomed.player_names = check_names([str(self.labels[element]) for element in elements], len(elements))
+        zoomed.n_players = len(elements)
+        zoomed.player_of = np.full(len(self.labels), len(elements), dtype=np.intp)
+        zoomed.player_of[elements] = np.arange(len(elements))
+        zoomed._one_each = len(elements) == len(self.labels)  # noqa: SLF001 - of the same class
+        return zoomed
 
     def find(self, label: Any, parameter: str) -> int:
         """Return the position of an element that is given by label, alias or position."""
@@ -174,6 +194,18 @@ class GroupedGame(ABC):
     def player_of(self) -> Players:
         """The player of each element; n_players for elements that are in every coalition."""
         return self._groups.player_of
+
+    def zoomed(self, players: Sequence[int]) -> Self:
+        """Return the game whose players are the elements of some players; all other elements are always present.
+
+        Parameters
+        ----------
+        players
+            The positions of players, such as groups of columns.
+        """
+        game = copy.copy(self)
+        game._groups = self._groups.zoomed(players)  # noqa: SLF001 - of the same class
+        return game
 
     @property
     def fingerprint(self) -> str | None:

@@ -15,7 +15,8 @@ from topshap.games.masked_rows import MaskedRows
 from topshap.games.outputs import Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -43,16 +44,24 @@ class MaskedGame(GroupedGame):
     ) -> None:
         super().__init__(players, fingerprint)
         self._prediction, self._imputer, self._link = prediction, imputer, check_link(link)
-        memory = check_int("batch_bytes", batch_bytes, low=1)
-        self._rows: MaskedRows | ConditionalRows
-        if isinstance(imputer, ConditionalImputer):
-            self._rows = ConditionalRows(prediction, own, imputer, memory)
-        else:
-            self._rows = MaskedRows(prediction, own, imputer, players.player_of, memory)
+        self._own, self._batch_bytes = own, check_int("batch_bytes", batch_bytes, low=1)
+        self._rows = self._masked_rows()
         try:
             apply_link(self._link, self._rows.first_answers)
         except GameError as error:
             raise ParameterError.about("link", f"must be 'identity' for this model: {error}") from error
+
+    def _masked_rows(self) -> MaskedRows | ConditionalRows:
+        """Return the masked rows of coalitions of the game's players."""
+        if isinstance(self._imputer, ConditionalImputer):
+            return ConditionalRows(self._prediction, self._own, self._imputer, self._batch_bytes)
+        return MaskedRows(self._prediction, self._own, self._imputer, self.player_of, self._batch_bytes)
+
+    def zoomed(self, players: Sequence[int]) -> Self:
+        """Return the game whose players are the columns of some players; see `GroupedGame.zoomed`."""
+        game = super().zoomed(players)
+        game._rows = game._masked_rows()  # noqa: SLF001 - of the same class
+        return game
 
     @property
     def _table(self) -> Table:

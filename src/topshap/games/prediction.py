@@ -14,6 +14,7 @@ from topshap.games.player_values import values_of_players
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -119,8 +120,30 @@ class PredictionGame(MaskedGame):
         chosen = make_imputer(imputer, whole, own, as_categories, settings)
         super().__init__(prediction, own, chosen, players, link=link, batch_bytes=batch_bytes, fingerprint=fingerprint)
         self._distances = chosen.squared_distances if isinstance(chosen, Imputer) else None
+        self._background_rows = rows
         self.player_values = values_of_players(own, rows, players)
         """The value of each player in x; None for groups, except for one-hot columns, where it is the category."""
+
+    def zoomed(self, players: Sequence[int]) -> Self:
+        """Return the game whose players are the columns of some players; the other columns of x are always known.
+
+        Parameters
+        ----------
+        players
+            The positions of players, such as groups of columns.
+
+        Examples
+        --------
+        >>> groups = {"size": ["width", "height"]}
+        >>> names = ["width", "height", "age"]
+        >>> rows = [[0, 0, 0], [1, 1, 1]]
+        >>> game = PredictionGame(lambda rows: rows.sum(axis=1), [1, 2, 3], rows, groups=groups, feature_names=names)
+        >>> game.zoomed([0]).player_names
+        ('width', 'height')
+        """
+        game = super().zoomed(players)
+        game.player_values = values_of_players(self._own, self._background_rows, game._groups)  # noqa: SLF001 - same class
+        return game
 
     @property
     def dummies(self) -> NDArray[np.bool_]:

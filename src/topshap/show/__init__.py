@@ -1,6 +1,7 @@
 """Plots of a result, of the race that led to it, and of many rows. Needs the extra ``topshap[plots]``.
 
-Each function takes a `topshap.TopK`, a `topshap.TopPairs` (`network`, `matrix`), or the `topshap.Explanations` of many
+Each function takes a `topshap.TopK`, a `topshap.TopPairs` (`network`, `matrix`),
+the `topshap.Levels` of a zoomed result (`levels`), or the `topshap.Explanations` of many
 rows (`beeswarm`, `bar`, `heat_map`), and, optionally, the axes to draw on, and returns the axes. The top k and the rest
 differ in brightness as well as in hue, so that the plots can be printed in grey.
 
@@ -18,6 +19,7 @@ from topshap.show.beeswarm_plot import beeswarm
 from topshap.show.curves_plot import curves
 from topshap.show.heat_map_plot import heat_map
 from topshap.show.leaderboard_plot import leaderboard
+from topshap.show.levels_plot import levels
 from topshap.show.maps import image_map, text_map
 from topshap.show.matrix_plot import matrix
 from topshap.show.network_plot import network
@@ -33,6 +35,7 @@ __all__ = [
     "heat_map",
     "image_map",
     "leaderboard",
+    "levels",
     "matrix",
     "network",
     "output_map",

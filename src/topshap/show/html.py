@@ -35,7 +35,7 @@ def html_leaderboard(top: TopK, *, most: int = 24) -> str:
     board = Leaderboard.of(top, shown_ranks(top.n_candidates, top.k, most), label_length=26, with_inclusion=True)
     if not board.learned:
         return f'<p class="ts-none">No ranking: {NOTHING_LEARNED}.</p>'
-    rows = "".join(_row(board, row) for row in board.rows)
+    rows = "".join(_row_with_gap(board, row) for row in board.rows)
     return f'<p class="ts-head">{board.inclusion_heading}</p><ol class="ts-board">{rows}</ol>'
 
 
@@ -44,16 +44,21 @@ def styles() -> str:
     return files("topshap.show").joinpath("board.css").read_text(encoding="utf-8")
 
 
-def _row(board: Leaderboard, row: Row) -> str:
-    kind = ("ts-in" if row.in_top else "ts-out") + (" ts-last" if row.rank == board.border else "")
+def _row_with_gap(board: Leaderboard, row: Row) -> str:
     gap = f'<li class="ts-gap">⋮ {row.hidden:,} more</li>' if row.hidden else ""
+    return html_row(board, row, kind="ts-last" if row.rank == board.border else "") + gap
+
+
+def html_row(board: Leaderboard, row: Row, *, kind: str = "", limits: tuple[float, float] | None = None) -> str:
+    """Return a row of a leaderboard as an item of a list, with further classes; `limits` are the ends of its scale."""
+    kinds = f"ts-row {'ts-in' if row.in_top else 'ts-out'} {kind}".rstrip()
     return (
-        f'<li class="ts-row {kind}" title="{escape(_details(board, row))}">'
+        f'<li class="{kinds}" title="{escape(_details(board, row))}">'
         f'<span class="ts-rank">{row.rank}</span>'
         f'<bdi class="ts-name">{escape(row.label)}</bdi>'
-        f"{_bar(row, board.limits)}"
+        f"{_bar(row, limits or board.limits)}"
         f'<span class="ts-value">{board.estimate(row)}</span>'
-        f'<span class="ts-chance">{escape(board.inclusion(row))}</span></li>{gap}'
+        f'<span class="ts-chance">{escape(board.inclusion(row))}</span></li>'
     )
 
 
