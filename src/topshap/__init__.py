@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topshap import games, interop, show
+from topshap import clients, games, interop, show
+from topshap.attribution import Attribution, CostEstimate, aattribute, attribute
 from topshap.core import errors, stopping
 from topshap.core.bindings import bind
 from topshap.core.errors import (
+    ClientError,
     EvaluationError,
     GameError,
     NoisyGameWarning,
@@ -29,6 +31,7 @@ from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
 from topshap.core.stable_ranks import StableRanks
+from topshap.core.usage import Usage
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
 from topshap.evaluation.store.check import StoreCheck
@@ -80,6 +83,9 @@ bind(
 )
 
 __all__ = [
+    "Attribution",
+    "ClientError",
+    "CostEstimate",
     "EvaluationError",
     "Explainer",
     "Explanations",
@@ -106,9 +112,13 @@ __all__ = [
     "TopPairs",
     "TopshapError",
     "UncertainResultWarning",
+    "Usage",
     "__version__",
+    "aattribute",
     "aidentify",
     "algorithms",
+    "attribute",
+    "clients",
     "errors",
     "exact",
     "games",

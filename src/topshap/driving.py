@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from topshap.core.errors import RaceError, StoreWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from topshap.core.looks import EarlyEnd
     from topshap.core.race import Race
     from topshap.evaluation import Oracle
     from topshap.evaluation.session import Session
@@ -75,6 +76,53 @@ def drive(race: Race, oracle: Oracle, *, progress: Progress, callback: Callable[
                 end_unwritten(race, evaluate, error)
 
 
+async def adrive(
+    race: Race,
+    oracle: Oracle,
+    *,
+    concurrency: int,
+    progress: Progress,
+    callback: Callable[[Race], object] | None,
+    admit: Callable[[int], Exception | None] | None = None,
+    ends_if_cancelled: bool = False,
+) -> None:
+    """Evaluate the coalitions of an async game until its race is over; see `drive`.
+
+    `admit` is `Session.admit`: it may refuse further calls, which ends the run once the calls in flight have finished.
+    With `ends_if_cancelled`, a cancellation ends the race with the values that have arrived.
+    """
+    import asyncio  # noqa: PLC0415 - so that importing topshap stays fast
+
+    from topshap.evaluation import async_evaluation  # noqa: PLC0415 - it needs asyncio
+
+    with (
+        view(race, progress) as bar,
+        oracle.run(race.n_players, race.player_names) as session,
+    ):
+        looks = Looks(race, callback)
+        watch(session, race, looks, bar, nullcontext())
+        session.admit = admit
+        try:
+            while not race.done:
+                values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
+                # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
+                coalitions, ends = race.pending, race.evaluations == 0
+                await asyncio.to_thread(race.tell, values)
+                if bar is not None:
+                    bar.told()
+                if session.repeats and not ends:
+                    await async_evaluation.check_repeats(session, oracle.game, coalitions, values)
+                looks.after_batch()
+        except RunEndedError as ended:
+            await asyncio.to_thread(end, race, session, ended.reason)
+        except UnwrittenError as error:
+            await asyncio.to_thread(end_unwritten, race, session, error)
+        except asyncio.CancelledError:
+            if ends_if_cancelled:
+                end(race, session, "interrupted")
+            raise
+
+
 def watch(
     session: Session,
     race: Race,
@@ -97,7 +145,7 @@ def watch(
         session.on_arrival = bar.arrived
 
 
-def end(race: Race, session: Session, reason: Literal["interrupted", "time"]) -> None:
+def end(race: Race, session: Session, reason: EarlyEnd) -> None:
     """End a race with all values that have arrived; do nothing if it has not started."""
     arrived = session.take_arrived(whole=True)
     if len(arrived) > 0:

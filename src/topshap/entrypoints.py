@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from topshap.core.errors import RaceError, RareContributionsWarning, warn_caller
-from topshap.core.looks import Looks, RunEndedError
 from topshap.core.options import RaceOptions, refuse_unknown, takes_options
 from topshap.core.player_values import check_player_values
 from topshap.core.race import Race
 from topshap.core.validation import check_choice, check_int, front_door, is_async, refuse, resolve_n_players
-from topshap.driving import drive, end, end_unwritten, watch
+from topshap.driving import adrive, drive
 from topshap.evaluation import Oracle
-from topshap.evaluation.store.store import UnwrittenError
-from topshap.show.progress import view
 from topshap.show.wording import describe_rare_contributions
 
 if TYPE_CHECKING:
@@ -135,7 +131,7 @@ def identify(
             raise KeyboardInterrupt from None
         logger.warning("interrupted after %d evaluations", top.evaluations)
         return top
-    return _with_warning(race.result())
+    return with_warning(race.result())
 
 
 @front_door
@@ -193,39 +189,15 @@ async def aidentify(
     >>> asyncio.run(topshap.aidentify(game, k=2, random_state=0)).players
     array([0, 2])
     """
-    import asyncio  # noqa: PLC0415 - so that importing topshap stays fast
-
-    from topshap.evaluation import async_evaluation  # noqa: PLC0415 - it needs asyncio
-
     refuse_unknown(options, aidentify)
     concurrency = check_int("concurrency", concurrency, low=1)
     oracle = as_oracle(game, store=store, check_deterministic=check_deterministic or None)
     race = _race_for(oracle, n_players, k, callback, options)
-    with (
-        view(race, progress) as bar,
-        oracle.run(race.n_players, race.player_names) as session,
-    ):
-        looks = Looks(race, callback)
-        watch(session, race, looks, bar, nullcontext())
-        try:
-            while not race.done:
-                values = await async_evaluation.evaluate(session, oracle.game, race.pending, concurrency)
-                # In a thread, since an algorithm may compute for longer than an event loop should be blocked.
-                coalitions, ends = race.pending, race.evaluations == 0
-                await asyncio.to_thread(race.tell, values)
-                if bar is not None:
-                    bar.told()
-                if session.repeats and not ends:
-                    await async_evaluation.check_repeats(session, oracle.game, coalitions, values)
-                looks.after_batch()
-        except RunEndedError as ended:
-            await asyncio.to_thread(end, race, session, ended.reason)
-        except UnwrittenError as error:
-            await asyncio.to_thread(end_unwritten, race, session, error)
-    return _with_warning(race.result())
+    await adrive(race, oracle, concurrency=concurrency, progress=progress, callback=callback)
+    return with_warning(race.result())
 
 
-def _with_warning(top: TopK) -> TopK:
+def with_warning(top: TopK) -> TopK:
     """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
     if np.any(top.rare_contributions):  # one per output, if there are several
         warn_caller(describe_rare_contributions(top), RareContributionsWarning)

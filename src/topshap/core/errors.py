@@ -8,6 +8,7 @@ Every exception is a `TopshapError` and also a built-in exception:
     │   └── AnswerShapeError
     ├── RaceError (RuntimeError)
     ├── EvaluationError (RuntimeError)
+    ├── ClientError (RuntimeError)
     └── StoreError (ValueError)
 
 Every warning is a `UserWarning`.
@@ -99,6 +100,35 @@ class EvaluationError(TopshapError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, Coalition | None]]:
         return type(self), (str(self), self.coalition)
+
+
+class ClientError(TopshapError, RuntimeError):
+    """A language model did not answer, or its answer cannot be used.
+
+    Attributes
+    ----------
+    status : int or None
+        The status of the HTTP response, None if there was none.
+    transient : bool
+        Whether the same request may succeed later.
+    retry_after : float or None
+        The seconds that the endpoint asks to wait, None if it does not say.
+    may_be_charged : bool
+        Whether the endpoint may charge for the request although its answer was lost.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        transient: bool = False,
+        retry_after: float | None = None,
+        may_be_charged: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.transient, self.retry_after = status, transient, retry_after
+        self.may_be_charged = may_be_charged
 
 
 class StoreError(TopshapError, ValueError):

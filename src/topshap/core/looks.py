@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
     from topshap.core.race import Race
 
+EarlyEnd: TypeAlias = Literal["interrupted", "time", "cost"]
+"""Why a run ends within a batch; one of `topshap.core.result.Stopped`."""
 SECONDS_BETWEEN = 1.0
 """The least number of seconds between two calls of the callback within a batch."""
 
 
 class RunEndedError(Exception):
-    """A time limit or the callback ends the run.
+    """A time limit, a cost limit or the callback ends the run.
 
     Attributes
     ----------
@@ -25,7 +27,7 @@ class RunEndedError(Exception):
         The `stopped` of the race.
     """
 
-    def __init__(self, reason: Literal["interrupted", "time"]) -> None:
+    def __init__(self, reason: EarlyEnd) -> None:
         super().__init__(reason)
         self.reason = reason
 

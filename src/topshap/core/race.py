@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from topshap.core.clear_gap import HowMany
+    from topshap.core.looks import EarlyEnd
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped, TopK
     from topshap.core.typing import Coalitions, Values
@@ -139,7 +140,7 @@ class Race(RaceState):
         else:
             self._batch.take_part(self._check(values, pending[:rows]))
 
-    def end(self, reason: Literal["interrupted", "time"] = "interrupted") -> None:
+    def end(self, reason: EarlyEnd = "interrupted") -> None:
         """End the race now, with estimates from all values told so far, including those of an incomplete batch.
 
         Parameters
@@ -161,7 +162,7 @@ class Race(RaceState):
             else:
                 self._reader.take_prefix(self._scale.apply(told), missing, self._working, may_resume=False)
         if not self.done:
-            self._stop_as("confident" if reason == "time" and self.confident else reason)
+            self._stop_as("confident" if reason != "interrupted" and self.confident else reason)
 
     @front_door
     def extend(self, budget: int) -> None:
@@ -214,6 +215,7 @@ class Race(RaceState):
             "guarantee": self._limits.guarantee if self.rule is None else self.rule.guarantee,
             "history": self._recorder.history(self.evaluations, standing),
             "player_values": self.player_values,
+            "usage": self.usage,
             **self._setup.result_fields(),
         }
         if self.n_outputs is None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from topshap.core.setup import Setup
     from topshap.core.standing import Standing
     from topshap.core.stopping import StoppingRule
+    from topshap.core.usage import Usage
 
 NOT_STARTED = "This race has not started: tell it the values of the first coalitions it asks for."
 
@@ -42,6 +43,8 @@ class RaceState:
         """The value of each player in the explained input, for the result; see `TopK.player_values`."""
         self.output_name: str | None = None
         """What the value of a coalition is, for the result; see `TopK.output_name`."""
+        self.usage: Usage | None = None
+        """The requests, tokens and cost of the evaluations, for displays and the result; see `TopK.usage`."""
 
     @property
     def k(self) -> int:

@@ -30,15 +30,17 @@ if TYPE_CHECKING:
     from topshap.core.player_values import PlayerValue
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.usage import Usage
     from topshap.statistics.partial_covariance import Covariance
     from topshap.statistics.ranking import RankBy
 
-Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "interrupted"]
+Stopped: TypeAlias = Literal["budget", "confident", "exact", "time", "rule", "finished", "cost", "interrupted"]
 """Why a race ended.
 
 ``"budget"``: the budget is spent. ``"confident"``: the result satisfies `epsilon` and `delta`. ``"exact"``: all
 coalitions are known. ``"time"``: a time limit was reached. ``"rule"``: another criterion of `stop` was met.
-``"finished"``: the algorithm has no more coalitions to evaluate. ``"interrupted"``: it was ended early or is not over.
+``"finished"``: the algorithm has no more coalitions to evaluate. ``"cost"``: `max_cost` of `topshap.attribute` is
+reached. ``"interrupted"``: it was ended early or is not over.
 """
 
 
@@ -95,7 +97,7 @@ class TopK:
     delta: float | None
     """The allowed probability of an error larger than `epsilon`, None without `epsilon`."""
     stopped: Stopped
-    """Why the race ended: "budget", "confident", "exact", "time", "rule", "finished" or "interrupted"."""
+    """Why the race ended: "budget", "confident", "exact", "time", "rule", "finished", "cost" or "interrupted"."""
     algorithm: str
     """The name of the algorithm."""
     counting: str
@@ -130,6 +132,8 @@ class TopK:
     """What the value of a coalition is, such as ``"predict_proba of class 'malignant'"``, from the game's attribute
     ``output_name``; None if it has none."""
 
+    usage: Usage | None = None
+    """The requests, tokens and cost of the evaluations, None unless they were calls of a language model."""
     clear_gap: bool = False
     """Whether the race chose k, at a gap that is clear if it is at least `epsilon`."""
 

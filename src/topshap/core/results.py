@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from topshap.core.result import Stopped
     from topshap.core.stopping import Guarantee
     from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.usage import Usage
     from topshap.statistics.ranking import RankBy
 
 
@@ -108,6 +109,8 @@ class TopKs(Sequence[TopK]):
     """Whether the race was about the order of the top k, and not only about the set."""
     player_values: tuple[PlayerValue, ...] | None = None
     """The value of each player in the explained input, None if unknown; all outputs have the same input."""
+    usage: Usage | None = None
+    """The requests, tokens and cost of the evaluations, None unless they were calls of a language model."""
     rare_contributions: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     """For each output, whether contributions may be rare and large, so that intervals may be too optimistic."""
 

@@ -101,7 +101,10 @@ async def _complete(batch: PendingBatch, game: Game, session: Session, concurren
 
 
 async def _gather(batch: PendingBatch, rows: Players, game: Game, session: Session, concurrency: int) -> None:
-    """Make calls until these missing coalitions have a result, except for those that other processes evaluate."""
+    """Make calls until these missing coalitions have a result, except for those that other processes evaluate.
+
+    If `Session.admit` refuses a call, its exception is raised once the calls in flight have finished.
+    """
     call, options = coroutine_of(game), session.options
     parts = iter(
         split_batch(
@@ -113,13 +116,20 @@ async def _gather(batch: PendingBatch, rows: Players, game: Game, session: Sessi
         )
     )
 
+    in_flight, refused = 0, None
+
     async def work() -> None:
-        for part in parts:  # shared: each part goes to the next free task
+        nonlocal in_flight, refused
+        while not _is_cancelled():  # a call may finish in spite of a cancellation
+            refused = None if session.admit is None else session.admit(in_flight)
+            part = None if refused is not None else next(parts, None)  # each part goes to the next free task
+            if part is None:
+                break
             claimed = batch.claim(rows[part])
             if len(claimed):
+                in_flight += 1
                 await _evaluate(call, batch.missing, claimed, batch.policy(), batch.take)
-            if _is_cancelled():  # the call has finished in spite of it
-                break
+                in_flight -= 1
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -127,6 +137,8 @@ async def _gather(batch: PendingBatch, rows: Players, game: Game, session: Sessi
                 group.create_task(work())
     except BaseExceptionGroup as several:  # not an error of the game: those are part of a result
         raise several.exceptions[0] from None
+    if refused is not None and next(parts, None) is not None:
+        raise refused
 
 
 async def _evaluate(call: AsyncCall, coalitions: Coalitions, rows: Players, policy: CallPolicy, take: Take) -> None:

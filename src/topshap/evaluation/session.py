@@ -49,6 +49,9 @@ class Session:
     on_result : function or None
         Called after every result while `evaluate` waits for others. `take_arrived` then returns the values so far. It
         may raise an exception, which ends the evaluation.
+    admit : function of an int, or None
+        Called before every call of an async game with the number of calls in flight. It returns None, or the exception
+        that ends the evaluation once the calls in flight have finished.
     repeats : bool
         Whether it is still to be checked, with `check_repeats`, that the game is deterministic.
     batch : PendingBatch or None
@@ -62,6 +65,7 @@ class Session:
         self.on_arrival: Callable[[int, bool], None] | None = None
         self.repeats = options.check_deterministic and options.deterministic
         self.on_result: Callable[[], None] | None = None
+        self.admit: Callable[[int], Exception | None] | None = None
         self.batch: PendingBatch | None = None
         self._game = game
         self._pickled = PickledGame(game)

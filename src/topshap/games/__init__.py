@@ -9,6 +9,7 @@ from topshap.games.lookup import TableGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
+from topshap.games.prompt import AnswerLogProb, ExactMatch, PromptGame
 from topshap.games.recontext import RecontextGame
 from topshap.games.retraining import RetrainingGame
 from topshap.games.text import TextGame
@@ -19,13 +20,16 @@ __all__ = [
     "AdditiveGame",
     "AirportGame",
     "AllOrNothingGame",
+    "AnswerLogProb",
     "DataGame",
     "EnsembleGame",
+    "ExactMatch",
     "GloveGame",
     "ImageGame",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",
+    "PromptGame",
     "RecontextGame",
     "RetrainingGame",
     "TableGame",

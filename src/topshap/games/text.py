@@ -92,10 +92,10 @@ class TextGame(GroupedGame):
         if mask is not None and not isinstance(mask, str):
             refuse("mask", mask, must_be="a str that replaces absent pieces, or None")
         names, text = _named_texts(text)
-        self.pieces, self._between = _split(text, unit, separator)
+        self.pieces, self._between = split_text(text, unit, separator)
         self._score, self._mask = score, mask
         self._batch_size = None if batch_size is None else check_int("batch_size", batch_size, low=1)
-        names = names or distinct_names(_short(piece) for piece in self.pieces)
+        names = names or distinct_names(short_label(piece) for piece in self.pieces)
         super().__init__(PlayerGroups(names, groups, always, aliases=self.pieces, element="piece"), fingerprint)
 
     @property
@@ -141,8 +141,14 @@ def _named_texts(text: Any) -> tuple[list[str], Any]:
     return ([str(name) for name in text], list(text.values())) if isinstance(text, Mapping) else ([], text)
 
 
-def _split(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
-    """Return the pieces of a text and the separator after each of them."""
+def split_text(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]:
+    """Return the pieces of a text and the separator after each of them.
+
+    Examples
+    --------
+    >>> split_text("It rains. It pours.", "sentence", "")
+    (['It rains.', 'It pours.'], [' ', ''])
+    """
     if not isinstance(text, str):
         pieces = list(text) if hasattr(text, "__iter__") else []
         if not pieces or not all(isinstance(piece, str) for piece in pieces):
@@ -155,7 +161,14 @@ def _split(text: Any, unit: Unit, separator: str) -> tuple[list[str], list[str]]
     return re.split(gap, body), [*re.findall(gap, body), ""]
 
 
-def _short(piece: str, at_most: int = 40) -> str:
+def short_label(piece: str, at_most: int = 40) -> str:
+    """Return the first characters of a text on one line.
+
+    Examples
+    --------
+    >>> short_label("The Danube flows through ten countries.", at_most=16)
+    'The Danube fl...'
+    """
     words = " ".join(piece.split())
     return words if len(words) <= at_most else words[: at_most - 3] + "..."
 

@@ -13,6 +13,7 @@ from topshap.core.ledger import Counting
 from topshap.core.powers_of_two import safely_scaled
 from topshap.core.result import Stopped, TopK
 from topshap.core.stopping import GUARANTEES
+from topshap.core.usage import Usage
 from topshap.interop.json_player_values import read_player_values
 from topshap.statistics.ranking import RANK_BY
 
@@ -223,6 +224,12 @@ def _history(value: Any, n: int) -> History:
     return history
 
 
+def _usage(value: Any, n: int) -> Usage:
+    _require(isinstance(value, dict))
+    usage: Usage = read_fields(Usage, USAGE, value, n, within="usage.")
+    return usage
+
+
 def _is_covariance(top: TopK) -> bool:
     """Return whether the covariance is symmetric, without negative variances, and known where standard errors are."""
     estimates, std_errors, covariance = safely_scaled(top.estimates, top.std_errors, top.covariance)
@@ -285,6 +292,7 @@ RESULT: dict[str, Field] = {
         'a list of {n} strings, numbers, true, false, null or {{"number": "nan"}}', read_player_values, or_null=True
     ),
     "output_name": Field(_STRING.must_be, _STRING.read, or_null=True),
+    "usage": Field("an object", _usage, or_null=True),
     "clear_gap": Field("true or false", _instance_of(bool)),
 }
 """The fields of `TopK`."""
@@ -294,6 +302,14 @@ HISTORY: dict[str, Field] = {
     "std_errors": Field('lists of {n} numbers of at least 0, or "nan"', _rows_of(_errors)),
 }
 """The fields of `History`."""
+USAGE: dict[str, Field] = {
+    "requests": _COUNT,
+    "prompt_tokens": _COUNT,
+    "completion_tokens": _COUNT,
+    "cost": Field("a finite number of at least 0", _at_least_0, or_null=True),
+    "lost": _COUNT,
+}
+"""The fields of `Usage`."""
 TOGETHER: list[tuple[str, str, Callable[[TopK], bool]]] = [
     ("delta", "null if and only if 'epsilon' is null", lambda top: (top.epsilon is None) == (top.delta is None)),
     (

@@ -74,11 +74,12 @@ class ProgressView(ABC):
         return self._race.spent + self._arrived
 
     def _cost(self) -> str:
-        """Return the evaluations spent in words, such as "20 of 300 evaluations"."""
+        """Return the evaluations spent in words, such as "20 of 300 evaluations", and what they cost, if known."""
         race = self._race
         of_budget = "" if race.budget is None else f" of {race.budget:,}"
         unit = "calls" if race.counting == "calls" else "evaluations"
-        return f"{self._spent():,}{of_budget} {unit}"
+        paid = "" if race.usage is None else f", {race.usage.brief}"
+        return f"{self._spent():,}{of_budget} {unit}{paid}"
 
     def _seconds(self) -> float:
         return self._clock() - self._started

@@ -142,6 +142,7 @@ def why_it_ended(top: TopK) -> str:
         "time": "the time was up",
         "rule": f"{'a stopping rule' if top.rule is None else printable(top.rule)} was met",
         "finished": "the algorithm had nothing more to ask",
+        "cost": "max_cost was reached",
         "interrupted": NOT_OVER,
     }[top.stopped]
 
@@ -283,5 +284,10 @@ def _no_clear_gap(top: TopK) -> str:
 def _cost(top: TopK) -> str:
     of = "" if top.budget is None else f" of a budget of {top.budget:,}"
     if top.counting == "calls":
-        return f"It took {top.calls:,} calls{of}, {top.evaluations:,} evaluations."
-    return f"It took {top.evaluations:,} evaluations{of}."
+        return f"It took {top.calls:,} calls{of}, {top.evaluations:,} evaluations{_paid(top)}."
+    return f"It took {top.evaluations:,} evaluations{of}{_paid(top)}."
+
+
+def _paid(top: TopK) -> str:
+    """Return the requests, tokens and cost of the evaluations; empty if they were not calls of a language model."""
+    return "" if top.usage is None else f": {top.usage}"

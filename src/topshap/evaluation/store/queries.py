@@ -5,9 +5,13 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from topshap.evaluation.store import schema
 from topshap.evaluation.store.identity import Identity, OtherGameError, other_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _KEYS_PER_QUERY = 900
 """The number of coalitions in one query; old versions of SQLite accept at most 999."""
@@ -74,6 +78,25 @@ def _insert_draws(connection: sqlite3.Connection, rows: list[schema.Row]) -> Non
             ((free,),) = connection.execute(query, (coalition,)).fetchall()
             row = (coalition, free, value, schema.checksum(coalition, free, value))
             connection.execute("INSERT INTO evaluations VALUES (NULL, ?, ?, ?, ?)", row)
+
+
+def note(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return a note, None if there is none of this name."""
+    found = connection.execute("SELECT text FROM about WHERE name = ?", (f"note {name}",)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def update_note(connection: sqlite3.Connection, name: str, change: Callable[[str | None], str]) -> None:
+    """Replace a note by a function of its text, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        text = change(note(connection, name))
+        connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (f"note {name}", text))
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def version(connection: sqlite3.Connection) -> int:

@@ -176,6 +176,16 @@ class Store:
             message = f"{damaged} damaged values in the store {str(self.path)!r} were left out."
             warnings.warn(message, StoreWarning, stacklevel=2)
 
+    def note(self, name: str) -> str | None:
+        """Return a text that was kept with `update_note`, None if there is none of this name."""
+        with self._lock, _store_errors(self.path):
+            return self._use(self.open().n_players, partial(queries.note, name=name))
+
+    def update_note(self, name: str, change: Callable[[str | None], str]) -> None:
+        """Replace the text of this name, None if there is none, by a function of it."""
+        with self._lock, _store_errors(self.path, UnwrittenError):
+            self._use(self.open().n_players, partial(queries.update_note, name=name, change=change))
+
     def check(self, *, repair: bool = False) -> StoreCheck:
         """Verify every value and the structure of the file, which takes time in proportion to its size.
 

@@ -141,6 +141,30 @@ class SharedRun:
         if pairs > shared:
             yield from self._own_rounds(pairs - shared, model)
 
+    def learn(self, coalitions: Coalitions, values: Matrix) -> None:
+        """Estimate from pairs that were chosen by another run, instead of requesting any.
+
+        Parameters
+        ----------
+        coalitions
+            One coalition of each pair, without the empty and the grand coalition.
+        values
+            The values of these coalitions and their complements; see `topshap.core.coalitions.with_complements`.
+
+        Examples
+        --------
+        >>> def game(coalitions):  # two outputs of three players
+        ...     return coalitions @ np.array([[3.0, 0.0], [2.0, 1.0], [1.0, 2.0]])
+        >>> ends, ones = np.array([[False] * 3, [True] * 3]), np.eye(3, dtype=bool)
+        >>> run = SharedRun(3, 1, 0, game(ends), np.random.default_rng(0))
+        >>> run.learn(ones, game(with_complements(ones)))
+        >>> run.estimate.values.round(6) + 0.0
+        array([[3., 2., 1.],
+               [0., 1., 2.]])
+        """
+        self._add_shared(coalitions, FIRST_FIT, values)
+        self._finish()
+
     def _single_players(self) -> Iterator[Request]:
         """Spend a budget of less than one pair per player on single players and their complements."""
         coalitions = singles_and_complements(self._n, self._rng)[: self._budget]

@@ -1,0 +1,6 @@
+"""The parts of a prompt as players: the game, its scores, and the requests it makes."""
+
+from topshap.games.prompt.game import PromptGame
+from topshap.games.prompt.scores import AnswerLogProb, ExactMatch
+
+__all__ = ["AnswerLogProb", "ExactMatch", "PromptGame"]
