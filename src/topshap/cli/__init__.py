@@ -21,6 +21,7 @@ MODULES = [
     "topshap.cli.select",
     "topshap.cli.explain",
     "topshap.cli.identify",
+    "topshap.cli.prompt",
     "topshap.cli.show",
     "topshap.cli.store",
 ]

@@ -2,8 +2,10 @@
 
 from topshap.clients.base import AsyncClient, Client, Completion, TokenLogProbs
 from topshap.clients.http import HTTPClient
+from topshap.clients.litellm import LiteLLMClient
 from topshap.clients.mock import MockClient
 from topshap.clients.openai import OpenAIClient
+from topshap.clients.transformers import TransformersClient
 from topshap.clients.wire import plain_template
 
 __all__ = [
@@ -11,8 +13,10 @@ __all__ = [
     "Client",
     "Completion",
     "HTTPClient",
+    "LiteLLMClient",
     "MockClient",
     "OpenAIClient",
     "TokenLogProbs",
+    "TransformersClient",
     "plain_template",
 ]

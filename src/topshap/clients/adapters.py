@@ -49,7 +49,7 @@ def is_async_client(client: Any) -> bool:
     return inspect.iscoroutinefunction(method)
 
 
-def as_async(client: Any, threads: int = 8) -> AsyncClient:
+def as_async(client: Any, threads: int = 8) -> Any:
     """Return a client whose methods are awaited.
 
     Parameters
@@ -69,8 +69,7 @@ def as_async(client: Any, threads: int = 8) -> AsyncClient:
     'yes'
     """
     if isinstance(client, _Adapter) or (is_async_client(client) and not hasattr(client, "acomplete")):
-        own: AsyncClient = client
-        return own
+        return client
     if hasattr(client, "acomplete"):
         return _Adapter(client, client.acomplete, client.ascore)
     if getattr(client, "blocking", True):

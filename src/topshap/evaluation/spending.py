@@ -50,7 +50,7 @@ class Spending:
         self.total = before or Usage(cost=None if prices is None else 0.0)
         self.this_run = Usage()
         self.on_usage: Callable[[Usage], None] | None = None
-        self._largest = Usage()
+        self._largest = _mean(self.total)
 
     def add(self, usage: Usage) -> None:
         """Count the usage of a call, with the cost that the endpoint has reported or by the prices."""
@@ -94,3 +94,11 @@ class Spending:
         self.total, self.this_run = self.total + usage, self.this_run + usage
         if self.on_usage is not None:
             self.on_usage(usage)
+
+
+def _mean(usage: Usage) -> Usage:
+    """Return the usage of an average request, as a first estimate; nothing if there were none."""
+    if usage.requests == 0:
+        return Usage()
+    tokens = (usage.prompt_tokens // usage.requests, usage.completion_tokens // usage.requests)
+    return Usage(1, *tokens, None if usage.cost is None else usage.cost / usage.requests)

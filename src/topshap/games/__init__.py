@@ -9,7 +9,7 @@ from topshap.games.lookup import TableGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
-from topshap.games.prompt import AnswerLogProb, ExactMatch, PromptGame
+from topshap.games.prompt import AnswerLogProb, ExactMatch, Judge, PromptGame, Similarity
 from topshap.games.recontext import RecontextGame
 from topshap.games.retraining import RetrainingGame
 from topshap.games.text import TextGame
@@ -26,12 +26,14 @@ __all__ = [
     "ExactMatch",
     "GloveGame",
     "ImageGame",
+    "Judge",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",
     "PromptGame",
     "RecontextGame",
     "RetrainingGame",
+    "Similarity",
     "TableGame",
     "TextGame",
     "UnanimityGame",
