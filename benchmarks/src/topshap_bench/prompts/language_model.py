@@ -12,6 +12,7 @@ import math
 import re
 import zlib
 from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +48,11 @@ class Token(NamedTuple):
     offset: int
     """Its position in the text."""
 
+    @property
+    def key(self) -> str:
+        """The token without white space, or one line break."""
+        return self.text.strip() or self.text[:1]
+
 
 def tokenize(text: str) -> list[Token]:
     """Split a text into words, punctuation and line breaks; the tokens together are the text.
@@ -57,6 +63,25 @@ def tokenize(text: str) -> list[Token]:
     ['The', ' code', ' is', ' 47', '.']
     """
     return [Token(match.group(), match.start()) for match in _TOKEN.finditer(text)]
+
+
+def keys_of(text: str) -> list[str]:
+    r"""Return the keys of the tokens of a text.
+
+    Examples
+    --------
+    >>> keys_of("The code\n\nis 47.")
+    ['The', 'code', '\n', 'is', '47', '.']
+    """
+    keys: list[str] = []
+    for part in re.split(r"(\n+)", text):
+        keys += ["\n"] if part.startswith("\n") else _keys_of_line(part)
+    return keys
+
+
+@lru_cache(4096)
+def _keys_of_line(line: str) -> tuple[str, ...]:
+    return tuple(token.key for token in tokenize(line))
 
 
 class LanguageModel:
@@ -79,7 +104,7 @@ class LanguageModel:
     """
 
     def __init__(self, corpus: str = CORPUS) -> None:
-        words = [_key(token.text) for token in tokenize(corpus)]
+        words = keys_of(corpus)
         self._followers: Mapping[str, Counter[str]] = _followers(words)
         self._words = Counter(words)
 
@@ -89,23 +114,24 @@ class LanguageModel:
         The first token has no context; its probability is that of the background.
         """
         tokens = tokenize(text)
-        context = Context(self, [])
-        log_probs = []
-        for token in tokens:
-            key = _key(token.text)
-            if token.offset >= start:
-                log_probs.append(math.log(context.probability(key)))
-            context.append(key)
-        return log_probs
+        before = [token.key for token in tokens if token.offset < start]
+        return self._scored(Context(self, before), [token.key for token in tokens[len(before) :]])
 
     def log_prob(self, prompt: str, answer: str) -> float:
-        """Return the log probability of an answer after a prompt."""
-        return sum(self.token_log_probs(prompt + answer, len(prompt)))
+        """Return the log probability of an answer after a prompt; the answer starts with a new token."""
+        return sum(self._scored(Context(self, keys_of(prompt)), keys_of(answer)))
+
+    def _scored(self, context: Context, tokens: Sequence[str]) -> list[float]:
+        log_probs = []
+        for token in tokens:
+            log_probs.append(math.log(context.probability(token)))
+            context.append(token)
+        return log_probs
 
     def generate(self, prompt: str, *, max_tokens: int, temperature: float = 0.0, seed: int = 0) -> str:
         """Return a continuation up to the end of its line."""
         rng = np.random.default_rng([seed, zlib.crc32(prompt.encode())])
-        context = Context(self, [_key(token.text) for token in tokenize(prompt)])
+        context = Context(self, keys_of(prompt))
         written: list[str] = []
         while len(written) < max_tokens:
             token = _drawn(context.likely(), temperature, rng)
@@ -130,11 +156,12 @@ class Context:
 
     def __init__(self, model: LanguageModel, tokens: Sequence[str]) -> None:
         self._model = model
-        self._tokens: list[str] = []
+        self._tokens = [*tokens]
         self._positions: dict[str, list[int]] = defaultdict(list)
-        self._aliases: dict[str, str] = {}
-        for token in tokens:
-            self.append(token)
+        for position, token in enumerate(tokens):
+            self._positions[token].append(position)
+        means = [position for position in self._positions["means"] if 0 < position < len(tokens) - 1]
+        self._aliases = {tokens[position - 1]: tokens[position + 1] for position in means}
 
     def append(self, token: str) -> None:
         """Add a token at the end."""
@@ -178,11 +205,6 @@ class Context:
         """The last tokens, with aliases replaced."""
         tokens = self._tokens[-_ORDERS[-1] :]
         return [self._aliases.get(token, token) for token in tokens]
-
-
-def _key(token: str) -> str:
-    """Return a token without white space, or one line break."""
-    return token.strip() or token[:1]
 
 
 def _followers(words: Sequence[str]) -> dict[str, Counter[str]]:

@@ -28,6 +28,8 @@ _CONSTANT = 10.0
 _BEAM, _SCREENED, _MORE_THAN_K = 4, 24, 4
 """The number of sets that the search extends at each size, of players that it tries to add to one with their pairs, and
 how many players more than k a set may have."""
+_PATIENCE = 3
+"""The search ends if the best sets of so many sizes in a row are less probable than a smaller one."""
 _MEMBERS, _LEAST_WEIGHT = 40, 1e-4
 """The largest number of sets in the posterior, and the smallest weight of one relative to the best."""
 
@@ -65,7 +67,7 @@ class ActiveSets:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> x = np.sign(rng.normal(size=(20, 50)))
+    >>> x = np.sign(rng.normal(size=(40, 50)))
     >>> values = 3.0 * (x[:, 7] > 0) + 2.0 * (x[:, 31] > 0) * (x[:, 40] > 0)
     >>> mean, covariance = ActiveSets(x, values, k=3).shapley_values()
     >>> np.argsort(-mean)[:3].tolist(), mean[[7, 31, 40]].round(1).tolist()
@@ -74,8 +76,8 @@ class ActiveSets:
 
     def __init__(self, x: Matrix, values: Values, k: int) -> None:
         self._x = x
-        self._scale = float(values.std()) or 1.0
-        self._z = (values - values.mean()) / self._scale
+        self._mean, self._scale = float(values.mean()), float(values.std()) or 1.0
+        self._z = (values - self._mean) / self._scale
         m, n = x.shape
         self._log_odds = float(np.log((k + 1.0) / max(1.0, n - k - 1.0)))
         found = self._search(min(n, max(1, m // 2), k + _MORE_THAN_K))
@@ -101,6 +103,10 @@ class ActiveSets:
         covariance = 4.0 * self._scale**2 * (spread + between.T @ between)
         return 2.0 * self._scale * mean, (covariance + covariance.T) / 2.0
 
+    def predict(self, x: Matrix) -> Values:
+        """Return the expected values of coalitions."""
+        return np.asarray(self._mean + self._scale * (self.weights @ self.predictions(x)))
+
     def predictions(self, x: Matrix) -> Matrix:
         """Return the values of coalitions as each set predicts them, scaled to a variance of 1."""
         predicted = []
@@ -117,13 +123,15 @@ class ActiveSets:
         for residual in _RESIDUALS:
             empty = ActiveSet((), residual)
             found[empty] = self._empty_score(residual)
-            beam = [empty]
-            for _ in range(largest):
+            beam, best, worse = [empty], found[empty], 0
+            while beam and worse < _PATIENCE and len(beam[0].players) < largest:
                 longer: dict[ActiveSet, float] = {}
                 for members in beam:
                     longer |= self._extended(members)
                 found |= longer
                 beam = sorted(longer, key=lambda members: -longer[members])[:_BEAM]
+                worse = worse + 1 if longer[beam[0]] < best else 0
+                best = max(best, longer[beam[0]])
         return found
 
     def _empty_score(self, residual: float) -> float:
