@@ -1,15 +1,15 @@
-"""Documents that support an answer: the context of a prompt as players, with an asynchronous score.
+"""Documents that support an answer: the context of a prompt as players, and the sentences of the answer.
 
-The score counts words of the answer, so that the script runs anywhere. Replace it with a call to a language model that
-returns the log probability of the answer given the prompt.
+A mock stands for the language model, so that the script runs anywhere. Replace it with
+`topshap.clients.HTTPClient(base_url, model)` or another client.
 """
 
-import asyncio
+from typing import Any
 
 import topshap
 
-QUESTION = "Question: which river connects two capitals?"
-ANSWER = {"danube", "flows", "vienna", "budapest"}  # the Danube, which flows through Vienna and Budapest
+QUESTION = "Which river connects two capitals, and which one flows through Paris?"
+ANSWER = "The Danube connects Vienna and Budapest. The Seine flows through Paris."
 DOCUMENTS = {
     "rivers": "The Danube flows through ten countries.",
     "vienna": "Vienna lies on the Danube.",
@@ -20,24 +20,17 @@ DOCUMENTS = {
 }
 
 
-async def score(prompts: list[str]) -> list[float]:
-    """Return the number of words of the answer in each prompt."""
-    await asyncio.sleep(0.001)  # the request
-    return [float(len(ANSWER & set(prompt.lower().replace(".", " ").split()))) for prompt in prompts]
+def log_prob(messages: list[dict[str, Any]], answer: str) -> list[float]:
+    """Return a log probability for each word of the answer, higher if a document has it."""
+    context = set(messages[-1]["content"].removesuffix(QUESTION).replace(".", " ").split())
+    return [-0.2 if word.strip(".") in context else -3.0 for word in answer.split()]
 
 
-game = topshap.games.TextGame(score, [*DOCUMENTS.values(), QUESTION], separator="\n", always=[QUESTION])
-
-
-async def main() -> topshap.TopK:
-    """Run a race with asynchronous scores."""
-    race = topshap.Race(game.n_players, k=3, player_names=DOCUMENTS, random_state=0)
-    while not race.done:
-        race.tell(await game(race.ask()))
-    return race.result()
-
-
-top = asyncio.run(main())
-print(top)
-picture = topshap.show.text_map(top, pieces=game.pieces, player_of=game.player_of)
+client = topshap.clients.MockClient(lambda _: ANSWER, log_prob)
+found = topshap.attribute(client, QUESTION, documents=DOCUMENTS, k=3, prices=(0.15, 0.60), random_state=0)
+print(found)
+print("\nBy sentence:")
+for top in found.sentences:
+    print(f"  {top.output_name} {', '.join(top.names[:2])}")
+picture = topshap.show.text_map(found.top, pieces=found.game.pieces, player_of=found.game.player_of)
 picture.figure.savefig("documents_of_a_prompt.png", dpi=150)

@@ -95,6 +95,13 @@ def test_scores_of_new_answers_have_no_spans():
         found.span("Danube")
 
 
+def test_pairs_of_documents_have_no_spans():
+    found = attribute(order=2, k=1, budget=64)
+    assert found.top.order == 2
+    with pytest.raises(RaceError, match="not for pairs"):
+        found.span("Danube")
+
+
 def test_awaited_and_in_a_running_loop_it_is_the_same():
     async def both():
         awaited = await topshap.aattribute(mock(), QUESTION, documents=DOCUMENTS, k=2, random_state=0)

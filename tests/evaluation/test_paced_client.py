@@ -140,6 +140,13 @@ def test_spending_leaves_room_for_calls_in_flight():
     assert not spending.allows(in_flight=0, calls=5)
 
 
+def test_a_limit_without_reported_tokens_is_an_error():
+    spending = Spending((1.0, 1.0), max_cost=1.0)
+    with pytest.raises(ClientError, match="does not report the tokens"):
+        spending.add(Usage(1))
+    spending.add(Usage(1, cost=0.0))
+
+
 def test_a_cost_reported_by_the_endpoint_comes_before_the_prices():
     spending = Spending((1.0, 1.0))
     spending.add(Usage(1, 2000, cost=0.5))

@@ -8,6 +8,7 @@ from topshap.attribution.settings import ALL_OPTIONS, GAME_DEFAULTS, RUN_DEFAULT
 from topshap.core.errors import RaceError
 from topshap.core.options import lists_options, refuse_unknown
 from topshap.core.validation import front_door
+from topshap.entrypoints import with_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,10 +112,10 @@ random_state
     if options.get("dry_run"):
         return run.estimate()  # type: ignore[return-value]  # documented
     try:
-        return _run_until_complete(run.play)
+        return _with_warning(_run_until_complete(run.play))
     except KeyboardInterrupt:
         try:
-            return run.result()
+            return _with_warning(run.result())
         except RaceError:  # nothing is known yet
             raise KeyboardInterrupt from None
 
@@ -157,7 +158,7 @@ async def aattribute(
     run = _run_for(aattribute, client, messages, documents=documents, answer=answer, k=k, options=options)
     if options.get("dry_run"):
         return run.estimate()  # type: ignore[return-value]  # documented
-    return await run.play()
+    return _with_warning(await run.play())
 
 
 def _run_for(
@@ -179,6 +180,12 @@ def _run_for(
     race = {name: value for name, value in options.items() if name not in GAME_DEFAULTS | RUN_DEFAULTS}
     game["documents"] = documents
     return PromptRun(client, messages, answer=answer, k=k, game_options=game, race_options=race, settings=settings)
+
+
+def _with_warning(found: Attribution) -> Attribution:
+    """Return a result, and issue a warning if its intervals and confidence may be too optimistic."""
+    with_warning(found.top)
+    return found
 
 
 def _run_until_complete(play: Callable[[], Any]) -> Attribution:

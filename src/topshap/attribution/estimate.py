@@ -32,7 +32,7 @@ class CostEstimate:
     >>> client = topshap.clients.MockClient()
     >>> options = {"documents": ["Since."] * 8, "answer": "So.", "prices": (1.0, 2.0)}
     >>> print(topshap.attribute(client, "Why?", **options, dry_run=True))
-    At most 32 requests with about 320 tokens: cost about 0.00032, at most 0.000576
+    At most 32 requests with about 320 tokens: cost about 0.00032, at most about 0.000576
     """
 
     requests: int
@@ -51,7 +51,7 @@ class CostEstimate:
         text = f"At most {self.requests:,} requests with about {tokens:,} tokens"
         if self.cost is None:
             return f"{text}: the cost is not known without 'prices'"
-        return f"{text}: cost about {self.cost:.4g}, at most {self.highest_cost:.4g}"
+        return f"{text}: cost about {self.cost:.4g}, at most about {self.highest_cost:.4g}"
 
 
 def estimate_cost(

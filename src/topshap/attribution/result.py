@@ -113,6 +113,8 @@ class Attribution:
 
         if not isinstance(self.game.score, AnswerLogProb):
             raise RaceError("Only log probabilities can be attributed by span: use score=AnswerLogProb().")
+        if self.top.order != 1:
+            raise RaceError("Spans chosen after a run have results for players, not for pairs: use order=1.")
         names = tuple(short_label(self.answer[start:stop]) for start, stop in spans)
         values = self.game.summary(self.details, spans)[:, 1:]
         return replace(results_for(self.top, self.coalitions, values, names), usage=self.top.usage)

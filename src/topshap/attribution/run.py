@@ -18,7 +18,6 @@ from topshap.core.fingerprints import fingerprint_of
 from topshap.core.looks import RunEndedError
 from topshap.core.validation import refuse
 from topshap.driving import adrive
-from topshap.entrypoints import with_warning
 from topshap.evaluation import Oracle
 from topshap.evaluation.paced_client import PacedClient
 from topshap.evaluation.rate_limits import RateLimits
@@ -117,7 +116,7 @@ class PromptRun:
     def result(self) -> Attribution:
         """Return the result so far."""
         try:
-            found = with_warning(self.race.result())
+            found = self.race.result()
         except RaceError as error:
             if self.race.evaluations == 0 and self._settings.max_cost is not None:
                 spent = f"{self._spending.total} spent"

@@ -188,7 +188,7 @@ def may_be_charged(error: Exception) -> bool:
     """Return whether an endpoint may charge for a request that failed in this way: if its answer was lost."""
     if isinstance(error, ClientError):
         return error.may_be_charged
-    return status_of(error) is None and isinstance(error, TimeoutError | OSError)
+    return status_of(error) is None and is_retryable(error) and not isinstance(error, ConnectionRefusedError)
 
 
 def retry_after(error: Exception) -> float | None:

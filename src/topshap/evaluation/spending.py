@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from topshap.core.errors import ClientError
 from topshap.core.usage import Usage
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Spending:
     def add(self, usage: Usage) -> None:
         """Count the usage of a call, with the cost that the endpoint has reported or by the prices."""
         priced = self._priced(usage)
+        if self.max_cost is not None and usage.cost is None and usage.tokens == 0:
+            raise ClientError(
+                "The endpoint does not report the tokens of its answers, so 'max_cost' cannot be kept. Use 'budget' "
+                "to limit the number of requests."
+            )
         if (priced.cost or 0.0, priced.tokens) > (self._largest.cost or 0.0, self._largest.tokens):
             self._largest = priced
         self._note(priced)
