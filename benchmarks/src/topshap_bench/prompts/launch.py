@@ -21,10 +21,19 @@ class Served(NamedTuple):
 
     def stats(self) -> dict[str, Any]:
         """Return what the server has answered so far."""
-        address = self.base_url.removesuffix("/v1") + "/stats"
-        with urllib.request.urlopen(address, timeout=30.0) as response:  # noqa: S310 - an address of this machine
-            statement: dict[str, Any] = json.loads(response.read())
+        statement: dict[str, Any] = self._ask("/stats")
         return statement
+
+    def start_anew(self, **trouble: object) -> Served:
+        """Replace the faults, the fields of `topshap_bench.prompts.faults.Trouble`, and start counting anew."""
+        self._ask("/trouble", trouble)
+        return self
+
+    def _ask(self, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        address = self.base_url.removesuffix("/v1") + path
+        with urllib.request.urlopen(address, data, timeout=30.0) as response:  # noqa: S310 - an address of this machine
+            return json.loads(response.read())
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def chat_completions(model: LanguageModel, body: Mapping[str, Any]) -> Body:
     messages = body.get("messages")
     if not messages or not all(isinstance(message, dict) and "role" in message for message in messages):
         raise BadRequestError("'messages' must be a list of messages with a role")
-    prompt = chat_prompt(messages)
+    prompt = chat_prompt(messages, go_on=bool(body.get("continue_final_message")))
     text = reply(messages, float(body.get("temperature") or 0.0), int(body.get("seed") or 0))
     text = "".join(token.text for token in tokenize(text)[: _max_tokens(body, 64)])
     choice: Body = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
@@ -76,7 +76,10 @@ def chat_completions(model: LanguageModel, body: Mapping[str, Any]) -> Body:
                 for token, value in zip(tokens, log_probs, strict=True)
             ]
         }
-    return _answer("chat.completion", [choice], [prompt], [text])
+    answer = _answer("chat.completion", [choice], [prompt], [text])
+    if body.get("prompt_logprobs") is not None:
+        answer["prompt_logprobs"] = _prompt_log_probs(model, prompt)
+    return answer
 
 
 def embeddings(body: Mapping[str, Any]) -> Body:
@@ -88,9 +91,10 @@ def embeddings(body: Mapping[str, Any]) -> Body:
     return {"object": "list", "model": MODEL, "data": data, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
 
 
-def chat_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of chat messages that the model continues."""
-    return "\n".join([*(f"{message['role']}: {message.get('content') or ''}" for message in messages), "assistant:"])
+def chat_prompt(messages: Sequence[Mapping[str, Any]], *, go_on: bool = False) -> str:
+    """Return the text of chat messages that the model continues: a new message, or the last one."""
+    lines = [f"{message['role']}: {message.get('content') or ''}" for message in messages]
+    return "\n".join(lines if go_on else [*lines, "assistant:"])
 
 
 def reply(messages: Sequence[Mapping[str, Any]], temperature: float = 0.0, seed: int = 0) -> str:

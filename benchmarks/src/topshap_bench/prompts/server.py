@@ -1,7 +1,8 @@
 """An OpenAI-compatible server with a small language model, for tests and benchmarks; it listens on 127.0.0.1 only.
 
 ``python -m topshap_bench.prompts.server --latency 0.2`` prints its address as one line of JSON and serves until it has
-run for ``--lifetime`` seconds or its standard input is closed. ``/stats`` says what it has answered.
+run for ``--lifetime`` seconds or its standard input is closed. ``/stats`` says what it has answered. A POST of faults
+to ``/trouble`` replaces the faults, and starts counting anew.
 """
 
 from __future__ import annotations
@@ -32,8 +33,13 @@ class PromptServer(ThreadingHTTPServer):
 
     def __init__(self, trouble: Trouble | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.model, self.trouble, self.bill = LanguageModel(), trouble or Trouble(), Bill()
-        self.limit = RateLimit(self.trouble.per_second)
+        self.model = LanguageModel()
+        self.start_anew(trouble or Trouble())
+
+    def start_anew(self, trouble: Trouble) -> None:
+        """Set the faults, and start counting anew."""
+        self.trouble, self.bill = trouble, Bill()
+        self.limit = RateLimit(trouble.per_second)
 
     @property
     def base_url(self) -> str:
@@ -70,6 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/trouble":
+            options = json.loads(body)
+            self.server.start_anew(Trouble(**options | {"kinds": tuple(options.get("kinds", FAULTS))}))
+            self._send(200, {})
+            return
         key = self.path.encode() + body
         bill, trouble = self.server.bill, self.server.trouble
         attempt = bill.attempt(key)
