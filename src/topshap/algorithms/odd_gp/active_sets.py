@@ -1,10 +1,11 @@
 """A Bayesian model of games in which few players matter: a posterior over the set of these, the active set.
 
 Given its active set, a game is a sum of the effects of active players and of pairs of them, of a small effect of every
-player, and of a residual for each coalition. In this model the Shapley value of a player is twice its effect, since
-pairs are even in x = -1, 1. The scale of the values is integrated out, so that the marginal likelihood of an active set
-has a closed form. A beam search adds one player at a time; the sets that it finds are weighted by their posterior
-probability. So fewer evaluations than players can be enough, as in compressed sensing.
+player, and of a residual for each coalition. Without active players, the effects of all may be large. In this model the
+Shapley value of a player is twice its effect, since pairs are even in x = -1, 1. The scale of the values is integrated
+out, so that the marginal likelihood of an active set has a closed form. A beam search adds one player at a time; the
+sets that it finds are weighted by their posterior probability. So fewer evaluations than players can be enough, as in
+compressed sensing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _PAIR = 0.25
 """The variance of the effect of an active pair."""
 _SMALL = 0.02
 """The variance of the effect of every player, relative to that of the residuals."""
+_DENSE = (1.0, 30.0, 1000.0)
+"""The same without active players, if all players matter."""
 _CONSTANT = 10.0
 """The variance of the constant."""
 _BEAM, _SCREENED, _MORE_THAN_K = 4, 24, 4
@@ -39,6 +42,7 @@ class ActiveSet(NamedTuple):
 
     players: tuple[int, ...]
     residual: float
+    small: float = _SMALL
 
 
 class _Fitted(NamedTuple):
@@ -92,7 +96,7 @@ class ActiveSets:
         """Return the mean and covariance of the Shapley values."""
         effects, spread = [], np.zeros((self._x.shape[1],) * 2)
         for weight, fitted in zip(self.weights, self._fitted, strict=True):
-            prior = np.full(self._x.shape[1], _SMALL * fitted.members.residual)
+            prior = np.full(self._x.shape[1], fitted.members.small * fitted.members.residual)
             prior[list(fitted.members.players)] += 1.0
             joint = self._x * prior
             effects.append(joint.T @ fitted.solved)
@@ -113,16 +117,17 @@ class ActiveSets:
         for members, _, solved, _ in self._fitted:
             features, variances = _features(x, members.players)
             own, _ = _features(self._x, members.players)
-            covariance = _CONSTANT + _SMALL * members.residual * (x @ self._x.T) + (features * variances) @ own.T
+            covariance = _CONSTANT + members.small * members.residual * (x @ self._x.T) + (features * variances) @ own.T
             predicted.append(covariance @ solved)
         return np.array(predicted)
 
     def _search(self, largest: int) -> dict[ActiveSet, float]:
         """Return the logarithms of the posterior probabilities of many sets, up to a constant."""
-        found: dict[ActiveSet, float] = {}
+        dense = [ActiveSet((), 1.0, small) for small in _DENSE]
+        found = {members: self._score(members) for members in dense}
         for residual in _RESIDUALS:
             empty = ActiveSet((), residual)
-            found[empty] = self._empty_score(residual)
+            found[empty] = self._score(empty)
             beam, best, worse = [empty], found[empty], 0
             while beam and worse < _PATIENCE and len(beam[0].players) < largest:
                 longer: dict[ActiveSet, float] = {}
@@ -134,8 +139,9 @@ class ActiveSets:
                 best = max(best, longer[beam[0]])
         return found
 
-    def _empty_score(self, residual: float) -> float:
-        factor = np.linalg.cholesky(self._covariance(ActiveSet((), residual)))
+    def _score(self, members: ActiveSet) -> float:
+        """Return the logarithm of the posterior probability of a model without active players."""
+        factor = np.linalg.cholesky(self._covariance(members))
         solved = linalg.solve_triangular(factor, self._z, lower=True)
         return float(_log_likelihood(len(self._z), solved @ solved, np.log(factor.diagonal()).sum()))
 
@@ -169,7 +175,7 @@ class ActiveSets:
     def _covariance(self, members: ActiveSet) -> Matrix:
         """Return the covariance of the values, relative to their scale."""
         features, variances = _features(self._x, members.players)
-        rest = _SMALL * (self._x @ self._x.T) + np.eye(len(self._x))
+        rest = members.small * (self._x @ self._x.T) + np.eye(len(self._x))
         return np.asarray(_CONSTANT + members.residual * rest + (features * variances) @ features.T)
 
     def _fit(self, members: ActiveSet) -> _Fitted:

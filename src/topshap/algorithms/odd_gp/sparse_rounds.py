@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from topshap.algorithms.odd_gp.active_sets import ActiveSets
-from topshap.algorithms.odd_gp.shared.estimate import adding_up
+from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate, adding_up
 from topshap.core.algorithm import Round
 from topshap.core.coalitions import keys
 
@@ -35,8 +35,12 @@ CANDIDATES = 200
 CHECKED, CHECKED_PER_PLAYER, PREDICTED = 24, 0.1, 8
 """The number of first coalitions that decide whether a game is sparse, in addition per player, and how many of them are
 predicted from the others."""
-EXPLAINED = 0.25
-"""The share of the variance of the values that must be predicted in a sparse game."""
+EXPLAINED = 0.4
+"""The share of the variance of the values that must be predicted in a sparse game.
+
+Of 20 linear games of 50 and 104 players with normal weights, 4 explain more; of 20 games of two pairs that are only
+worth something together, 17.
+"""
 NOISE = 0.01
 """The variance of a value that is predicted for certain, when coalitions of a batch are chosen."""
 
@@ -58,7 +62,7 @@ def plan_for(n: int, budget: int, n_outputs: int = 1) -> Plan:
     if budget < n:
         return "sparse"
     checked = n_checked(n)
-    return "check" if budget >= n + checked // 2 or n >= 3 * checked else "single players"
+    return "check" if budget >= n + checked or n >= 3 * checked else "single players"
 
 
 def n_checked(n: int) -> int:
@@ -200,6 +204,49 @@ class SparseRun:
         used = set(keys(self.coalitions))
         new = {key: position for position, key in enumerate(keys(drawn)) if key not in used}
         return drawn[list(new.values())[:count]]
+
+
+class _OwnCovariances:
+    """Separate covariances of all outputs, as reductions of their mean; see `SharedEstimate`."""
+
+    def __init__(self, covariances: Matrix) -> None:
+        self.mean: Matrix = covariances.mean(axis=0)
+        self._covariances = covariances
+
+    def of_output(self, output: int) -> Matrix:
+        return np.asarray(self.mean - self._covariances[output])
+
+    def diagonals(self) -> Matrix:
+        return np.asarray(self.mean.diagonal() - np.diagonal(self._covariances, axis1=1, axis2=2))
+
+
+def sparse_estimate(coalitions: Coalitions, values: Matrix, k: int) -> SharedEstimate | None:
+    """Return the estimate of all outputs from the coalitions of a `SparseRun`, None if these are not random halves.
+
+    Parameters
+    ----------
+    coalitions
+        The coalitions, the empty and the grand coalition first.
+    values
+        Their values, of shape (m, R).
+    k
+        The number of players to find.
+    """
+    m, n = coalitions.shape
+    off = np.abs(coalitions[2:].sum(axis=1) - n / 2.0)
+    if (
+        m > MAX_EVALUATIONS + 2
+        or n > MAX_PLAYERS
+        or values.shape[1] > MAX_OUTPUTS
+        or not off.size
+        or off.mean() > n / 4
+    ):
+        return None
+    run = SparseRun(n, k, 0, values[:2], np.random.default_rng(0))
+    run.add(coalitions[2:], values[2:])
+    estimates, covariances = run.shapley_values()
+    own = _OwnCovariances(covariances)
+    return SharedEstimate(estimates, own.mean, np.ones(values.shape[1]), own)
 
 
 def _signs(coalitions: Coalitions) -> Matrix:
