@@ -33,7 +33,7 @@ class HesitantRace:
     """A race whose completion decreases."""
 
     evaluations = spent = 7
-    rule = budget = None
+    rule = budget = usage = None
     counting = "distinct"
 
     def __init__(self, *steps):
