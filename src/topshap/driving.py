@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from topshap.core.errors import RaceError, StoreWarning, warn_caller
+from topshap.core.errors import CostLimitError, RaceError, StoreWarning, warn_caller
 from topshap.core.looks import Looks, RunEndedError
 from topshap.evaluation.interrupts import deferred_interrupts
 from topshap.evaluation.pace import FIRST_ROWS
@@ -115,6 +115,8 @@ async def adrive(
                 looks.after_batch()
         except RunEndedError as ended:
             await asyncio.to_thread(end, race, session, ended.reason)
+        except CostLimitError:
+            await asyncio.to_thread(end, race, session, "cost")
         except UnwrittenError as error:
             await asyncio.to_thread(end_unwritten, race, session, error)
         except asyncio.CancelledError:

@@ -9,6 +9,7 @@ import numpy as np
 from topshap.algorithms.odd_gp.blas import one_thread
 from topshap.algorithms.odd_gp.shared.rounds import SharedRun
 from topshap.algorithms.odd_gp.shared.single_players import single_player_estimate
+from topshap.algorithms.odd_gp.sparse_rounds import sparse_estimate
 from topshap.core.coalitions import with_complements
 from topshap.core.validation import check_rng
 from topshap.shared_results import results_of
@@ -64,7 +65,9 @@ def _estimate(coalitions: Coalitions, values: Matrix, k: int) -> SharedEstimate:
         if len(pairs) < min(n, 2 ** (n - 1) - 1):
             others = [row for row in rows if row.any() and not row.all()]
             known = np.stack([empty, grand, *others])
-            return single_player_estimate(known, np.stack([mean_of[row.tobytes()] for row in known]))
+            known_values = np.stack([mean_of[row.tobytes()] for row in known])
+            sparse = sparse_estimate(known, known_values, k)
+            return single_player_estimate(known, known_values) if sparse is None else sparse
         ends = np.stack([mean_of[empty.tobytes()], mean_of[grand.tobytes()]])
         run = SharedRun(n, k, 0, ends, check_rng(0))
         if pairs:

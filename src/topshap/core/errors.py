@@ -9,6 +9,7 @@ Every exception is a `TopshapError` and also a built-in exception:
     ├── RaceError (RuntimeError)
     ├── EvaluationError (RuntimeError)
     ├── ClientError (RuntimeError)
+    │   └── CostLimitError
     └── StoreError (ValueError)
 
 Every warning is a `UserWarning`.
@@ -129,6 +130,10 @@ class ClientError(TopshapError, RuntimeError):
         super().__init__(message)
         self.status, self.transient, self.retry_after = status, transient, retry_after
         self.may_be_charged = may_be_charged
+
+
+class CostLimitError(ClientError):
+    """The answer to a request was lost, and another attempt might exceed `max_cost`; it ends a run, with a result."""
 
 
 class StoreError(TopshapError, ValueError):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from topshap.core.errors import ClientError, describe
+from topshap.core.errors import ClientError, CostLimitError, describe
 from topshap.core.usage import Usage
 from topshap.evaluation.call import MAX_WAIT, is_retryable
 
@@ -67,7 +67,7 @@ class PacedClient:
         self.retries, self.timeout, self.backoff, self.advice = retries, timeout, backoff, advice
         self.failure: ClientError | None = None
         """The error of a request that failed for good; further requests are not made."""
-        self._answered_at = limits.clock()
+        self._answered_at, self._calls = limits.clock(), 0
         for name in ("model", "fingerprint", "batch_size"):
             if hasattr(client, name):
                 setattr(self, name, getattr(client, name))
@@ -90,7 +90,14 @@ class PacedClient:
         return scored
 
     async def _call(self, request: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the answer to a request, with retries."""
+        """Return the answer to a request, with retries, and count the call while it lasts."""
+        self._calls += 1
+        try:
+            return await self._attempts(request)
+        finally:
+            self._calls -= 1
+
+    async def _attempts(self, request: Callable[[], Awaitable[Any]]) -> Any:
         failed = 0
         while True:
             if self.failure is not None:
@@ -122,6 +129,8 @@ class PacedClient:
                 self.spending.lose()
             if failed > self.retries or self._is_final(reason):
                 raise self._give_up(reason, failed) from reason
+            if not self.spending.allows(self._calls - 1):
+                raise CostLimitError("A further attempt might exceed 'max_cost'.") from reason
             logger.warning("attempt %d of %d failed: %s", failed, self.retries + 1, describe(reason))
             await asyncio.sleep(retry_after(reason) or self._backoff(failed))
 

@@ -87,7 +87,7 @@ class Spending:
         if self.max_cost is None:
             return True
         spent = self.total.cost or 0.0
-        return spent + (in_flight + 1) * calls * (self._largest.cost or 0.0) <= self.max_cost * (1.0 + 1e-12)
+        return spent + (in_flight + 1) * calls * (self._largest.cost or 0.0) <= self.max_cost * (1.0 - 1e-12)
 
     def _priced(self, usage: Usage) -> Usage:
         if usage.cost is not None or self.prices is None:

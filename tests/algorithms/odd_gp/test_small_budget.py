@@ -18,7 +18,8 @@ def test_singles_or_their_complements_come_first_at_random():
 def test_a_prefix_of_the_values_gives_an_efficient_estimate(known):
     problem = SimpleNamespace(n=N, rng=np.random.default_rng(0), remaining=N + 2, empty=1.0, grand=7.0, gain=6.0)
     standing = FittedStanding(np.arange(N), np.ones(N))
-    (only,) = compare_single_players(problem, standing)
+    ends = np.array([[False] * N, [True] * N])
+    (only,) = compare_single_players(problem, standing, ends, np.array([1.0, 7.0]))
     assert only.rows.shape == (N + 2, N)
     only.add(only.rows[:known] @ np.arange(N) * 0.4 + 1.0)
     assert standing.estimates.sum() == pytest.approx(6.0)

@@ -14,7 +14,7 @@ the odd part of the game; the even part e(x) = (v(x) + v(-x)) / 2 cancels. odd-g
 
 At the end, surrogates on logit((v - low) / (high - low)) are stacked with the first one by their leave-one-out errors
 (`logit_warp`, `logit_gp`, `stacking`). `regime` has the numbers, `small_budget` the case of fewer than 2 n + 2
-evaluations.
+evaluations, and `sparse_rounds` with `active_sets` that of few important players among many.
 
 `even` has the same steps for the interactions of pairs of players, which depend only on the even part.
 

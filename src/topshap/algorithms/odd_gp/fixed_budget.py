@@ -22,7 +22,8 @@ from topshap.algorithms.odd_gp.regime import (
     Regime,
 )
 from topshap.algorithms.odd_gp.several_outputs import play_all_outputs
-from topshap.algorithms.odd_gp.small_budget import compare_single_players
+from topshap.algorithms.odd_gp.small_budget import spend_small_budget
+from topshap.algorithms.odd_gp.sparse_rounds import BATCHES
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
@@ -50,9 +51,11 @@ class OddGP(Algorithm[Any]):
     further batches contain the pairs that reduce the risk of a wrong top k most. Surrogates on logit values are stacked
     with weights from leave-one-out errors: up to 16 players always, up to 200 if values look like probabilities.
 
-    Budgets below 2 n + 2 evaluations are spent on single players, or on the grand coalition without each player. If the
-    values of the game vary from call to call, the residual of the smooth part is treated as noise, and pairs may be
-    evaluated again. The last evaluation of an odd budget is not part of a pair: it is spent and kept, but not used.
+    Budgets of fewer evaluations than players are spent on random coalitions and a model in which few players matter.
+    Larger budgets below 2 n + 2 are spent on single players, or on the grand coalition without each player, unless the
+    first coalitions suggest that few players matter. If the values of the game vary from call to call, the residual of
+    the smooth part is treated as noise, and pairs may be evaluated again. The last evaluation of an odd budget is not
+    part of a pair: it is spent and kept, but not used.
 
     The outputs of a game with several share the evaluated coalitions, one kernel and one factorisation; the batches are
     chosen for the borders of all outputs together (see `topshap.algorithms.odd_gp.shared`).
@@ -111,7 +114,9 @@ class OddGP(Algorithm[Any]):
             return
         regime = Regime.of(problem, **plan)
         if regime.single_players_only:
-            yield from compare_single_players(problem, standing)
+            yield from spend_small_budget(
+                problem, standing, batches=min(self.active_rounds, BATCHES), min_batch=self.min_batch
+            )
             return
         pairs = ComplementPairs.at_start(problem)
         surrogate = OddSurrogate(problem.rng, noise=regime.noise, max_pairs=regime.learned, curvature=Curvature())

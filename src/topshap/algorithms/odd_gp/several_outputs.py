@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topshap.algorithms.odd_gp.shared.rounds import SharedRun
+from topshap.algorithms.odd_gp.sparse_rounds import BATCHES, SparseRun, plan_for
 from topshap.core.algorithm import Problem, Round, Rounds
 from topshap.core.covariances import SharedCovariance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate
     from topshap.core.covariances import Covariances
@@ -30,6 +31,9 @@ def play_all_outputs(
     if problem.outputs is None:
         raise ValueError("The game has one number per coalition, not several outputs.")
     ends = np.stack([problem.outputs.empty, problem.outputs.grand])
+    plan = {"batches": active_rounds, "min_batch": min_batch}
+    if (yield from _sparse_rounds(problem, standing, ends, **plan)):
+        return
     run = SharedRun(
         problem.n,
         problem.k,
@@ -37,12 +41,23 @@ def play_all_outputs(
         ends,
         problem.rng,
         rank_by=problem.rank_by,
-        batches=active_rounds,
-        min_batch=min_batch,
+        **plan,
     )
     for request in run.requests():
         yield Round(request.coalitions, partial(_add, request.add, run, standing))
     _show(run.estimate, standing)
+
+
+def _sparse_rounds(
+    problem: Problem, standing: FittedOutputsStanding, ends: Matrix, *, batches: int, min_batch: int
+) -> Generator[Round, None, bool]:
+    """Spend a budget of less than one pair per player on a sparse model; return False if that does not apply."""
+    n, remaining = problem.n, problem.remaining or 0
+    how = plan_for(n, remaining, problem.n_outputs)
+    if how == "single players" or remaining // 2 >= min(n, 2 ** (n - 1) - 1):
+        return False
+    sparse = SparseRun(n, problem.k, remaining, ends, problem.rng, batches=min(batches, BATCHES), min_batch=min_batch)
+    return (yield from sparse.rounds(lambda: standing.set(*sparse.shapley_values()), check=how == "check"))
 
 
 def _add(add: Callable[[Matrix], None], run: SharedRun, standing: FittedOutputsStanding, values: Matrix) -> None:

@@ -1,8 +1,10 @@
-"""Budgets below 2 n + 2 evaluations: single players, or the grand coalition without each player.
+"""Budgets below 2 n + 2 evaluations: a sparse model, single players, or the grand coalition without each player.
 
-Such a budget does not allow one complement pair per player. Evaluating v({i}) for all i, or v(N - i) for all i,
-compares all players at n evaluations; the rest of the budget completes as many pairs as it can. A Gaussian process on
-the odd and the even part together weights the values: the even part absorbs the common level of single players.
+Such a budget does not allow one complement pair per player. With fewer evaluations than players, or if few players seem
+to matter, random coalitions are evaluated, see `sparse_rounds`. Otherwise, evaluating v({i}) for all i, or v(N - i) for
+all i, compares all players at n evaluations; the rest of the budget completes as many pairs as it can. A Gaussian
+process on the odd and the even part together weights the values: the even part absorbs the common level of single
+players.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
+from topshap.algorithms.odd_gp.sparse_rounds import BATCHES, SparseRun, plan_for
 from topshap.core.algorithm import Problem, Round, Rounds
 
 if TYPE_CHECKING:
@@ -24,17 +27,37 @@ _SMOOTH, _RESIDUAL, _COMMON = 0.3, 0.05, 10.0
 coalition, and of a constant."""
 
 
-def compare_single_players(problem: Problem, standing: FittedStanding) -> Rounds:
-    """Spend the remaining budget on single players and their complements, and estimate from these."""
-    n = problem.n
-    coalitions = singles_and_complements(n, problem.rng)[: problem.remaining]
-    ends = np.array([[False] * n, [True] * n])
+def spend_small_budget(
+    problem: Problem, standing: FittedStanding, *, batches: int = BATCHES, min_batch: int = 1
+) -> Rounds:
+    """Spend the remaining budget on a sparse model of the game, or else on single players."""
+    remaining = problem.remaining or 0
+    plan = plan_for(problem.n, remaining)
+    ends = np.array([problem.empty, problem.grand])
+    run = SparseRun(problem.n, problem.k, remaining, ends, problem.rng, batches=batches, min_batch=min_batch)
+
+    def show() -> None:
+        (values,), (covariance,) = run.shapley_values()
+        standing.set(values, covariance)
+
+    if plan != "single players" and (yield from run.rounds(show, check=plan == "check")):
+        return
+    yield from compare_single_players(problem, standing, run.coalitions, run.values[:, 0])
+
+
+def compare_single_players(
+    problem: Problem, standing: FittedStanding, known: Coalitions, known_values: Values
+) -> Rounds:
+    """Spend the remaining budget on single players and their complements.
+
+    The estimates are from these and from the coalitions known before, the empty and the grand coalition at least.
+    """
+    coalitions = singles_and_complements(problem.n, problem.rng)[: problem.remaining]
 
     def add(values: Values) -> None:
         if len(values) > 0:
-            known = np.concatenate([ends, coalitions[: len(values)]])
-            values = np.concatenate([[problem.empty, problem.grand], values])
-            standing.set(*shapley_posterior(known, values, problem.gain))
+            evaluated = np.concatenate([known, coalitions[: len(values)]])
+            standing.set(*shapley_posterior(evaluated, np.concatenate([known_values, values]), problem.gain))
 
     yield Round(coalitions, add)
 
