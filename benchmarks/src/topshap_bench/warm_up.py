@@ -2,9 +2,10 @@
 
 Fixed budget: the inclusion-exclusion error of greedy-cmcs for every length and for the rule, as a fraction of the range
 of the Shapley values. The weight of the rule was chosen on every second game of each family of the published games
-(half "tune"), not on the others ("judge"); the report shows both halves apart. An entry is the geometric mean over games of the mean error over
-runs, values of k and budgets, with 0.001 of the range added. The ratio compares the rule with the length that is best
-on the games of the same half, chosen by the runs that are reported, which favours the fixed length.
+(half "tune"), not on the others ("judge"); the report shows both halves apart. The error is averaged over runs, and
+0.001 of the range is added; an entry is the geometric mean of these over games, values of k and budgets. The ratio
+compares the rule with the length that is best on the games of the same half, chosen by the runs that are reported,
+which favours the fixed length.
 
 Fixed confidence: the calls of cmcs@k with its published rule, and its failures, runs with an inclusion-exclusion error
 above epsilon. The length is also the number of samples that the rule requires.
