@@ -42,6 +42,7 @@ from topshap_bench import (
     scaling,
     selection,
     tree_surrogates,
+    warm_up,
 )
 from topshap_bench.adversarial import adversarial_game
 from topshap_bench.fixed_confidence import Terms
@@ -91,10 +92,11 @@ SMALL = {
     },
     tree_surrogates: {"families": ["global"], "half": "all", "budgets": (30,), "models": ["sklearn"]},
     selection: {"data": ["diabetes"], "splits": 1, "ks": [3]},
+    warm_up: {"lengths": (2, 4), "budgets": (40,)},
 }
 """Smaller settings for the benchmarks, by module."""
 FEWER = {
-    **{module: {"runs": 1, "n_jobs": 1} for module in (race, guarantee, paper, fixed_budget, tree_surrogates)},
+    **{module: {"runs": 1, "n_jobs": 1} for module in (race, guarantee, paper, fixed_budget, tree_surrogates, warm_up)},
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
     reproduce: {"runs": 2, "n_jobs": 1},
     scaling: {"runs": 1},

@@ -20,6 +20,7 @@ COMMANDS = {
     "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
     "paper": "topshap-bench paper",
+    "warm-up": "topshap-bench warm-up",
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
 }

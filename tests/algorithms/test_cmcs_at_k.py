@@ -141,7 +141,7 @@ def test_the_published_rule_requires_the_samples_of_the_warm_up(play, random_gam
 
 
 @either
-@pytest.mark.parametrize("wrong", [{"warm_up": 1}, {"warm_up": 2.0}, {"delta": 0}, {"delta": 1.0}])
+@pytest.mark.parametrize("wrong", [{"warm_up": 1}, {"warm_up": 2.0}, {"warm_up": "auto"}, {"delta": 0}, {"delta": 1.0}])
 def test_invalid_parameters_are_refused(algorithm, wrong):
     (name,) = wrong
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of {algorithm.__name__} must be"):

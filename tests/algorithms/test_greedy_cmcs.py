@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import topshap
 from topshap.algorithms import CMCS, GreedyCMCS
-from topshap.algorithms.greedy_cmcs import doubtful_players, probability_of_wrong_order
+from topshap.algorithms.greedy_cmcs import PRIOR_DEGREES, doubtful_players, probability_of_wrong_order
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
 from topshap.core.mean_standing import MeanStanding
@@ -130,6 +131,67 @@ def test_with_k_equal_to_n_greedy_cmcs_is_plain_cmcs(random_game):
     greedy = topshap.identify(game, algorithm=GreedyCMCS(warm_up=2), **options)
     plain = topshap.identify(game, algorithm=CMCS(), **options)
     np.testing.assert_allclose(greedy.estimates, plain.estimates, atol=1e-12)
+
+
+def test_two_equal_samples_do_not_decide_a_pair_with_shrunken_variances():
+    """The samples of players 0 and 2 happen to agree; those of all others vary."""
+    standing = standing_of([[1.0, 3.0, 0.9, -2.0], [1.0, -1.0, 0.9, 2.0]])
+    top, rest = np.array([0, 1]), np.array([2, 3])
+    plain = probability_of_wrong_order(standing, top, rest)
+    shrunken = probability_of_wrong_order(standing, top, rest, PRIOR_DEGREES)
+    difference = np.array([[-0.1, -1.0], [-0.1, -1.0]])
+    variance = np.array([[0.0, 8.0], [8.0, 32.0]])
+    expected = ndtr(difference * np.sqrt(2 / ((5 * 12.0 + variance) / 6)))
+    np.testing.assert_allclose(shrunken, expected)
+    assert shrunken[0, 0] > 0.4
+    assert plain[0, 1] != pytest.approx(shrunken[0, 1])
+
+
+def test_the_automatic_warm_up_samples_all_players_twice(play, random_game):
+    played = play(GreedyCMCS(warm_up="auto"), random_game(12), k=3, seed=1)
+    played.answer()
+    assert played.standing.counts.tolist() == [2] * 12
+    while len(played.batch) == 13:
+        played.answer()
+    assert played.standing.counts.max() < 30  # the rounds are greedy long before those of the published warm-up
+
+
+def test_the_automatic_warm_up_gives_other_races_than_two_rounds(random_game):
+    game, options = random_game(10), {"k": 3, "budget": 300, "counting": "calls", "random_state": 0}
+    shrunken, plain = (
+        topshap.identify(game, algorithm=GreedyCMCS(warm_up=warm_up), **options).estimates for warm_up in ("auto", 2)
+    )
+    assert not np.array_equal(shrunken, plain)
+
+
+@pytest.mark.parametrize("guarantee", ["published", "credible"])
+def test_races_that_stop_by_themselves_keep_the_published_warm_up(random_game, guarantee):
+    game = random_game(7)
+    options = {"k": 2, "epsilon": 0.2, "guarantee": guarantee, "counting": "calls", "random_state": 0}
+    automatic, published = (
+        topshap.identify(game, algorithm=GreedyCMCS(warm_up=warm_up), **options) for warm_up in ("auto", 30)
+    )
+    assert automatic.calls == published.calls >= 30 * 8
+    np.testing.assert_array_equal(automatic.estimates, published.estimates)
+
+
+def test_sampling_continues_in_additive_and_constant_games_with_the_automatic_warm_up():
+    additive = counts_after(AdditiveGame([3.0, 1.0, 2.0, 0.0, 1.5, 0.5, 0.2, 0.1]), 3, 700, warm_up="auto")
+    assert additive[[1, 4]].min() > 60  # the third and the fourth
+    assert np.ptp(counts_after(AdditiveGame(np.zeros(6)), 2, 2 + 60 * 7, warm_up="auto")) <= 1
+
+
+def test_an_automatic_warm_up_with_k_equal_to_n_is_plain_cmcs(random_game):
+    game, options = random_game(7), {"k": 7, "budget": 400, "counting": "calls", "random_state": 0}
+    greedy = topshap.identify(game, algorithm=GreedyCMCS(warm_up="auto"), **options)
+    plain = topshap.identify(game, algorithm=CMCS(), **options)
+    np.testing.assert_allclose(greedy.estimates, plain.estimates, atol=1e-12)
+
+
+@pytest.mark.parametrize("warm_up", ["Auto", "", "30"])
+def test_only_auto_is_a_name_of_a_warm_up(warm_up):
+    with pytest.raises(ParameterError, match=f"must be an int of at least 2, or 'auto'. Got '{warm_up}' instead"):
+        GreedyCMCS(warm_up=warm_up)
 
 
 @pytest.mark.parametrize("warm_up", [1, 0, 2.5, True, None])

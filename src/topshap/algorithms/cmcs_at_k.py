@@ -32,7 +32,9 @@ class CMCSAtK(ClosestPairAlgorithm):
     Parameters
     ----------
     warm_up
-        The number of rounds of CMCS at the start.
+        The number of rounds of CMCS at the start, and the number of samples of every player that the published rule
+        needs. There is no ``"auto"`` as in `GreedyCMCS`: the rule relies on the central limit theorem, and a shorter
+        warm-up weakens it.
     delta
         The level of the intervals in a race for a fixed budget. A race with `epsilon` uses its own delta.
 

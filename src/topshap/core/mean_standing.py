@@ -9,6 +9,7 @@ import numpy as np
 
 from topshap.core.standing import Standing, read_only
 from topshap.statistics.moments import PairMoments, PlayerMoments
+from topshap.statistics.shrinkage import shrunken_variances
 from topshap.statistics.variance_floor import RELATIVE_ZERO, with_unseen_jump_floor
 
 if TYPE_CHECKING:
@@ -183,11 +184,16 @@ class MeanStanding(Standing):
                 variance = (largest or math.nan) / (count + 1.0)
             errors[player] = math.sqrt(variance / count)
 
-    def differences(self, i: Players, j: Players) -> tuple[Matrix, Matrix, Matrix]:
-        """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds."""
+    def differences(self, i: Players, j: Players, *, prior_degrees: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
+        """Return counts, means and variances of D_j - D_i for players i (rows) and j (columns) in common rounds.
+
+        With `prior_degrees`, the variances are shrunk towards their mean, see `topshap.statistics.shrinkage`.
+        """
         if self.pairs is None:
             raise ValueError("This standing does not track pairs.")
         count, mean, variance = self.pairs.between(i, j)
+        if prior_degrees > 0.0 and variance.size > 0:
+            variance = shrunken_variances(variance, count, prior_degrees)
         return count, mean, self._with_unseen_jump_floor(variance, count)
 
     def covariance(self) -> Matrix | None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import typer
 
 from topshap.core.errors import TopshapError
-from topshap_bench.cli import experiments, measurements, prompts
+from topshap_bench.cli import experiments, measurements, prompts, warm_up
+
+MODULES = (experiments, measurements, prompts, warm_up)
+"""The modules with the commands, in the order of their names."""
 
 
 def build() -> typer.Typer:
@@ -19,8 +22,9 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
     )
-    for command in (*experiments.COMMANDS, *measurements.COMMANDS, *prompts.COMMANDS):
-        app.command(command.__name__.replace("_", "-"))(command)
+    for module in MODULES:
+        for command in module.COMMANDS:
+            app.command(command.__name__.replace("_", "-"))(command)
     return app
 
 
