@@ -19,6 +19,8 @@ from topshap.games.tables import dense_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from topshap.core.typing import Coalitions, Matrix, Players, Values
     from topshap.games.imputers import ImputerName
     from topshap.games.losses import LossName
@@ -123,7 +125,6 @@ class LossGame:
         self.n_rows = self._game.n_rows
         self._loss = Loss(self._loss_option, self._target, self._prediction, self._game.outputs_per_row)
         self.output_name = f"reduction of the {self._loss.name}"
-        self.row_losses(np.ones((0, self.n_players), dtype=np.bool_))
 
     @property
     def n_players(self) -> int:
@@ -134,6 +135,11 @@ class LossGame:
     def player_names(self) -> tuple[str, ...] | None:
         """One name per player."""
         return self._game.player_names
+
+    @property
+    def player_of(self) -> Players:
+        """The player of each column; n_players for columns that are always known."""
+        return self._game.player_of
 
     @property
     def fingerprint(self) -> str | None:
@@ -159,7 +165,7 @@ class LossGame:
         >>> game.row_values(np.array([[True]]))
         array([[1., 9.]])
         """
-        return self._nothing_known - self.row_losses(coalitions)
+        return self.end_losses[0] - self.row_losses(coalitions)
 
     def row_losses(self, coalitions: Coalitions) -> Matrix:
         """Return the loss of each row if only the features of a coalition are known, shape (m, rows)."""
@@ -167,6 +173,23 @@ class LossGame:
         step = max(1, _MOST_VALUES // (self.n_rows * self._game.outputs_per_row))
         blocks = [self._losses(checked[start : start + step]) for start in range(0, len(checked), step)]
         return np.concatenate(blocks) if blocks else np.empty((0, self.n_rows))
+
+    def evaluate_for(self, coalitions: Coalitions, wanted: NDArray[np.bool_]) -> Matrix:
+        """Return the reduction of the loss of some rows only; see `PredictionsGame.evaluate_for`.
+
+        Parameters
+        ----------
+        coalitions
+            A bool array of shape (m, n).
+        wanted
+            A bool array of shape (m, rows): the rows that each coalition is evaluated for; the others are nan.
+        """
+        predictions = self._game.evaluate_for(coalitions, wanted).reshape(-1, self._game.outputs_per_row)
+        values = np.full(wanted.size, np.nan)
+        chosen = np.flatnonzero(wanted)
+        rows = chosen % self.n_rows
+        values[chosen] = self.end_losses[0, rows] - self._checked_losses(predictions[chosen], rows)
+        return values.reshape(wanted.shape)
 
     def of_rows(self, rows: Players) -> LossGame:
         """Return the game of some of the rows, given by their positions."""
@@ -181,17 +204,36 @@ class LossGame:
         )
 
     @cached_property
-    def _nothing_known(self) -> Values:
-        """The loss of each row if no feature is known."""
-        losses: Values = self.row_losses(np.zeros((1, self.n_players), dtype=np.bool_))[0]
-        return losses
+    def end_losses(self) -> Matrix:
+        """The loss of each row if no feature is known and if all are, shape (2, rows)."""
+        rows = np.arange(self.n_rows)
+        return np.stack([self._checked_losses(predictions, rows) for predictions in self._end_predictions])
+
+    @property
+    def end_residuals(self) -> Matrix:
+        """The target minus the prediction if no feature is known and if all are, shape (2, rows, outputs).
+
+        With the log-loss, the target is 1 for the class of a row and 0 for the others. A loss function of your own has
+        no residuals: shape (2, rows, 0).
+        """
+        rows = np.arange(self.n_rows)
+        return np.stack([self._loss.residuals(predictions, rows) for predictions in self._end_predictions])
+
+    @cached_property
+    def _end_predictions(self) -> Values:
+        ends = np.array([[False], [True]]) & np.ones(self.n_players, dtype=np.bool_)
+        return np.asarray(self._game(ends).reshape(2, self.n_rows, -1))
 
     def _losses(self, coalitions: Coalitions) -> Matrix:
         predictions = self._game(coalitions).reshape(-1, self._game.outputs_per_row)
-        losses = self._loss(predictions, np.tile(np.arange(self.n_rows), len(coalitions)))
+        losses = self._checked_losses(predictions, np.tile(np.arange(self.n_rows), len(coalitions)))
+        return losses.reshape(len(coalitions), self.n_rows)
+
+    def _checked_losses(self, predictions: Matrix, rows: Players) -> Values:
+        losses = self._loss(predictions, rows)
         infinite = ~np.isfinite(losses)
         if infinite.any():
             place = int(np.flatnonzero(infinite)[0])
             got = f"{losses[place]} for a prediction of {predictions[place].tolist()}"
             raise GameError(f"The loss must be a finite number. {self._loss.name} returned {got}.")
-        return losses.reshape(len(coalitions), self.n_rows)
+        return losses

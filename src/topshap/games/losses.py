@@ -115,6 +115,16 @@ class Loss:
         each = error**2 if self._name == "mse" else np.abs(error)
         return np.asarray(each.mean(axis=1))
 
+    def residuals(self, predictions: Matrix, rows: Players) -> Matrix:
+        """Return the target minus each prediction, one column per output; none for a function."""
+        if self._function is not None:
+            return np.empty((len(predictions), 0))
+        target = self._target[rows]
+        if self._name == "log-loss":
+            classes = np.array([1]) if self._n_outputs == 1 else np.arange(self._n_outputs)
+            target = (target[:, None] == classes).astype(np.float64)
+        return np.asarray(target - predictions)
+
     def _of_function(self, target: NDArray[Any], predictions: Matrix) -> Values:
         answer = self._function(target, predictions[:, 0] if self._n_outputs == 1 else predictions)  # type: ignore[misc]
         losses = np.asarray(answer, dtype=np.float64)
