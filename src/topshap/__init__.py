@@ -23,6 +23,7 @@ from topshap.core.errors import (
 )
 from topshap.core.explanations import Explanations
 from topshap.core.importance import Importance
+from topshap.core.importance_result import TopImportance
 from topshap.core.options import RaceOptions
 from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
@@ -100,6 +101,7 @@ __all__ = [
     "StoreInfo",
     "StoreWarning",
     "StoredRace",
+    "TopImportance",
     "TopK",
     "TopKSelector",
     "TopKs",

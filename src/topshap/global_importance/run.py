@@ -30,6 +30,8 @@ BLOCK = 64
 """The number of rows whose coalitions are evaluated together."""
 REPEATED = 8
 """One row in this many gets a second, independent sample of permutations, which shows the error due to coalitions."""
+FIRST_REPEATED, FEWEST_ROWS = 2, 4
+"""So many of the first rows get a second sample, and at least so many rows are visited."""
 EVALUATIONS_PER_PLAYER = 1000
 """The default budget, a coalition of one row being one evaluation."""
 MOST_PASSES = 20
@@ -120,10 +122,10 @@ class ImportanceRun:
         if budget is None:
             passes = MOST_PASSES * sampled.n_rows * self._cost
             return passes if settings.epsilon is not None else EVALUATIONS_PER_PLAYER * sampled.n_players
-        least = min(sampled.n_rows, 2 * REPEATED) * 2 * self._cost
+        rows = min(sampled.n_rows, FEWEST_ROWS)
+        least = (rows + FIRST_REPEATED) * self._cost
         if budget < least:
-            must_be = f"an int of at least {least}, which are {2 * self._cost} for each of {least // 2 // max(self._cost, 1)} rows"
-            refuse("budget", budget, must_be=must_be)
+            refuse("budget", budget, must_be=f"an int of at least {least}, enough for {rows} rows")
         return budget
 
     def _blocks(self) -> Iterator[None]:
@@ -143,7 +145,7 @@ class ImportanceRun:
         """Return the rows to visit, some of them twice on the first pass, as far as the budget goes."""
         if first and self._cost > 0:
             places = visited + np.arange(len(rows))
-            twice = (places < REPEATED) | (places % REPEATED == 0)
+            twice = (places < FIRST_REPEATED) | (places % REPEATED == 0)
             rows = np.repeat(rows, np.where(twice, 2, 1))
         if self._cost > 0:
             rows = rows[: (self._budget - self._spent) // self._cost]
