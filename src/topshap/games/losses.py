@@ -51,13 +51,15 @@ def prediction_for_loss(model: Any, loss: Any) -> Prediction:
         return model
     if not callable(loss):
         check_choice("loss", loss, LOSSES)
-    method = getattr(model, "__name__", None)
     is_function = callable(model) and not hasattr(model, "predict")
     if loss in ("mse", "mae") and (_has_probabilities(model) or hasattr(model, "classes_")):
         must_be = "'log-loss' or a function of (y, prediction) for a classifier"
         refuse("loss", loss, must_be=must_be)
-    if loss == "log-loss" and not (_has_probabilities(model) or (is_function and method != "predict")):
+    if loss == "log-loss" and not (_has_probabilities(model) or is_function):
         refuse("loss", loss, must_be="'mse', 'mae' or a function of (y, prediction) for a model without predict_proba")
+    if loss == "log-loss" and getattr(model, "__name__", None) == "predict" and hasattr(model, "__self__"):
+        if hasattr(model.__self__, "classes_"):
+            refuse("model", got="its method predict", must_be="a classifier, or its method predict_proba, for the log-loss")
     return prediction_of(model, ALL_OUTPUTS)
 
 

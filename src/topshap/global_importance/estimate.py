@@ -59,16 +59,34 @@ class RowMeans:
         The row that each permutation belongs to, as a position in the table.
     contributed
         What each player adds along each permutation, shape (permutations, n).
+    ranks
+        The position of each player in each permutation, shape (permutations, n); None if each permutation stands for
+        itself and its reverse, so that every player is before every other one in one half of them.
     """
 
-    def __init__(self, owner: Players, contributed: Matrix) -> None:
+    def __init__(self, owner: Players, contributed: Matrix, ranks: Matrix | None = None) -> None:
         self.rows, self._owner = np.unique(owner, return_inverse=True)
         self._counts = np.bincount(self._owner)
-        self._contributed = contributed
-        sums = np.zeros((len(self.rows), contributed.shape[1]))
-        np.add.at(sums, self._owner, contributed)
-        self.values: Matrix = sums / self._counts[:, None]
+        self._contributed, self._ranks = contributed, ranks
+        self.values: Matrix = self._averaged(contributed)
         """The estimated Shapley values of each sampled row, shape (rows, n)."""
+
+    def _averaged(self, numbers: Matrix) -> Matrix:
+        """Return the mean over the permutations of each row."""
+        sums = np.zeros((len(self.rows), numbers.shape[1]))
+        np.add.at(sums, self._owner, numbers)
+        return np.asarray(sums / self._counts[:, None])
+
+    def _before(self, player: int) -> Matrix:
+        """Return whether each other player comes before a player in each permutation, 1 or -1, shape (permutations, n).
+
+        The mean over all permutations is 0. If two players interact, the one that comes first gets less or more, so
+        these are covariates of what a player adds.
+        """
+        if self._ranks is None:
+            return np.empty((len(self._owner), 0))
+        before: Matrix = np.sign(self._ranks[:, [player]] - self._ranks)
+        return before
 
     def mean(self, covariates: list[Matrix], *, magnitude: bool, population: int | None) -> MeanEstimate:
         """Estimate the mean over all rows, of the values or of their magnitudes.
@@ -86,11 +104,16 @@ class RowMeans:
         numbers = np.abs(self.values) if magnitude else self.values
         m, n = numbers.shape
         estimates, residuals = np.empty(n), np.empty((m, n))
+        adjusted = self._contributed.copy()
         for i, own in enumerate(covariates):
-            # Columns of a standardised table have mean 0.
-            estimates[i], residuals[:, i] = regression_mean(numbers[:, i], own[self.rows], np.zeros(own.shape[1]))
+            before = self._before(i)
+            known = np.concatenate([own[self.rows], self._averaged(before)], axis=1)
+            # Columns of a standardised table have mean 0, and so do the orders of two players.
+            found = regression_mean(numbers[:, i], known, np.zeros(known.shape[1]))
+            estimates[i], residuals[:, i] = found.mean, found.residuals
+            adjusted[:, i] -= before @ found.coefficients[own.shape[1] :]
         sampled = residuals.T @ residuals / m**2
-        coalitions = self._coalition_covariance(magnitude=magnitude)
+        coalitions = self._coalition_covariance(adjusted, magnitude=magnitude)
         if magnitude:
             bias, of_bias = self._bias()
             estimates, coalitions = np.maximum(estimates - bias, 0.0), coalitions + np.diag(of_bias)
@@ -100,14 +123,10 @@ class RowMeans:
         scale = np.sqrt(rows)
         return MeanEstimate(estimates, sampled * np.outer(scale, scale), coalitions)
 
-    def _several(self) -> Players:
-        """Return the rows with several permutations."""
-        return np.flatnonzero(self._counts > 1)
-
-    def _coalition_covariance(self, *, magnitude: bool) -> Matrix:
+    def _coalition_covariance(self, contributed: Matrix, *, magnitude: bool) -> Matrix:
         """Return the covariance of the mean over the sampled rows due to their permutations."""
         several = self._counts[self._owner] > 1
-        deviations = (self._contributed - self.values[self._owner])[several]
+        deviations = (contributed - self._averaged(contributed)[self._owner])[several]
         if magnitude:
             deviations = deviations * np.sign(self.values[self._owner])[several]
         freedom = max(int((self._counts - 1).sum()), 1)
@@ -119,7 +138,7 @@ class RowMeans:
 
         The jackknife assumes that the bias of a row is inversely proportional to the number of its permutations.
         """
-        several = self._several()
+        several = np.flatnonzero(self._counts > 1)
         n = self.values.shape[1]
         if len(several) < 2:
             return np.zeros(n), np.zeros(n)

@@ -73,5 +73,6 @@ def play_mean_game(
     rows = np.zeros((n, n))
     if infinite and len(gains) > 1:
         rows = np.atleast_2d(np.cov(of_rows.T)) / len(gains)
-    found = MeanEstimate(estimate.values[0].copy(), rows, estimate.covariance_of(0))
+    caution = 1.0 + n / len(run.pairs)  # for the hyper-parameters, which are fitted to a single game
+    found = MeanEstimate(estimate.values[0].copy(), rows, caution * estimate.covariance_of(0))
     return ProcessResult(found, of_rows, spent, run.pairs.complete)

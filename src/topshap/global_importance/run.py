@@ -96,6 +96,7 @@ class ImportanceRun:
         self._budget = self._check_budget(settings.budget)
         self._owner: list[Players] = []
         self._contributed: list[Matrix] = []
+        self._ranks: list[Matrix] = []
         self._spent = 0
 
     def result(self) -> TopImportance:
@@ -165,10 +166,13 @@ class ImportanceRun:
         added = contributions(permutations, values, sampled.ends[:, rows[walkers]])
         self._owner.append(rows[owner])
         self._contributed.append(added.reshape(len(owner), self._walks, n).mean(axis=1))
+        if self._walks == 1:
+            self._ranks.append(np.argsort(permutations, axis=1).astype(np.float64))
         self._spent += values.size
 
     def _means(self) -> RowMeans:
-        return RowMeans(np.concatenate(self._owner), np.concatenate(self._contributed))
+        ranks = np.concatenate(self._ranks) if self._walks == 1 else None
+        return RowMeans(np.concatenate(self._owner), np.concatenate(self._contributed), ranks)
 
     def _estimate(self) -> MeanEstimate:
         """Return the estimate from all rows visited so far."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,20 @@ ROWS_PER_COVARIATE = 3.0
 """Covariates are not used with fewer rows than this per coefficient."""
 
 
+class RegressionMean(NamedTuple):
+    """An estimated mean, and how it was corrected."""
+
+    mean: float
+    residuals: NDArray[np.float64]
+    """The leave-one-out residual of each row. The variance of the estimate is about the sum of their squares over m
+    squared, times the share of rows that are not in the sample."""
+    coefficients: NDArray[np.float64]
+    """The coefficients of the covariates, 0 if the mean is not corrected."""
+
+
 def regression_mean(
     values: NDArray[np.float64], covariates: NDArray[np.float64], means: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+) -> RegressionMean:
     """Estimate the mean of a number over all rows of a table from a sample of rows.
 
     The number is regressed on covariates that are known for all rows. The mean of the sample is then corrected by the
@@ -33,17 +44,11 @@ def regression_mean(
     means
         The means of the covariates over all rows, shape (p,).
 
-    Returns
-    -------
-    mean, residuals
-        The estimate, and the leave-one-out residual of each row. The variance of the estimate is about the sum of
-        their squares over m squared, times the share of rows that are not in the sample.
-
     Examples
     --------
     >>> x = np.arange(12.0)
-    >>> mean, residuals = regression_mean(5.0 + 2.0 * x, x[:, None] / x.std(), np.array([10.0]) / x.std())
-    >>> round(mean, 1), bool(np.abs(residuals).max() < 2.0)
+    >>> found = regression_mean(5.0 + 2.0 * x, x[:, None] / x.std(), np.array([10.0]) / x.std())
+    >>> round(found.mean, 1), bool(np.abs(found.residuals).max() < 2.0)
     (24.3, True)
     """
     m, p = covariates.shape
@@ -51,7 +56,7 @@ def regression_mean(
     deviations = values - plain
     left_out = deviations * (m / max(m - 1, 1))
     if p == 0 or m < ROWS_PER_COVARIATE * (p + 1):
-        return plain, left_out
+        return RegressionMean(plain, left_out, np.zeros(p))
     centre = covariates.mean(axis=0)
     centred = covariates - centre
     solved = np.linalg.solve(centred.T @ centred + RIDGE * np.eye(p), centred.T)
@@ -59,5 +64,5 @@ def regression_mean(
     leverages = 1.0 / m + np.einsum("mp,pm->m", centred, solved)
     residuals = (deviations - centred @ coefficients) / np.maximum(1.0 - leverages, 1e-9)
     if not residuals @ residuals < left_out @ left_out:
-        return plain, left_out
-    return plain + float((means - centre) @ coefficients), residuals
+        return RegressionMean(plain, left_out, np.zeros(p))
+    return RegressionMean(plain + float((means - centre) @ coefficients), residuals, coefficients)

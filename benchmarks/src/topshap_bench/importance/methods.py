@@ -115,14 +115,19 @@ def shap_permutation(problem: Problem, predictions: float, seed: int, permutatio
     return Found(found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(len(found)))
 
 
-def shap_one_permutation(problem: Problem, predictions: float, seed: int) -> Found | None:
-    """Run PermutationExplainer with its smallest number of evaluations: a permutation and its reverse."""
-    return shap_permutation(problem, predictions, seed, permutations=1)
+def shap_fewest(problem: Problem, predictions: float, seed: int) -> Found | None:
+    """Run PermutationExplainer with as many permutations as there are predictions for all rows, at least one."""
+    start = problem.predictions
+    shap_permutation(problem, 0.0, seed, permutations=1)
+    of_row = problem.predictions - start
+    problem.predictions = start
+    permutations = int(predictions / (of_row * len(problem.setup.X)))
+    return shap_permutation(problem, predictions, seed, permutations=max(1, permutations))
 
 
 RIVALS: Mapping[ImportanceKind, Mapping[str, Callable[[Problem, float, int], Found | None]]] = {
     "loss": {"sage permutation": sage_permutation, "sage kernel": sage_kernel},
-    "mean_abs": {"shap permutation": shap_permutation, "shap, one permutation": shap_one_permutation},
+    "mean_abs": {"shap permutation": shap_permutation, "shap, fewest": shap_fewest},
 }
 """The other methods."""
 
