@@ -45,7 +45,8 @@ def asked(data, by):
 @pytest.mark.parametrize("by", ["loss", "mean_abs"])
 def test_intervals_hold_the_truth(data, explainer, truth, by):
     found = [
-        explainer.importance(data[0], k=2, by=by, budget=900, random_state=seed, **asked(data, by)) for seed in range(12)
+        explainer.importance(data[0], k=2, by=by, budget=900, random_state=seed, **asked(data, by))
+        for seed in range(12)
     ]
     inside = [(top.interval()[:, 0] <= truth[by]) & (truth[by] <= top.interval()[:, 1]) for top in found]
     assert np.mean(inside) >= 0.85
@@ -235,6 +236,6 @@ def test_the_bias_of_magnitudes_is_corrected():
     rng = np.random.default_rng(0)
     owner, noise = np.repeat(np.arange(2000), 2), rng.normal(size=(4000, 1))
     magnitude = RowMeans(owner, 2.0 + noise).mean([np.empty((2000, 0))], magnitude=True, population=None)
-    assert magnitude.values[0] == pytest.approx(2.0, abs=0.05)
+    assert magnitude.means[0] == pytest.approx(2.0, abs=0.05)
     near_zero = RowMeans(owner, noise).mean([np.empty((2000, 0))], magnitude=True, population=None)
-    assert near_zero.values[0] < 0.45 < np.abs(noise.reshape(-1, 2).mean(axis=1)).mean()
+    assert near_zero.means[0] < 0.45 < np.abs(noise.reshape(-1, 2).mean(axis=1)).mean()

@@ -57,9 +57,10 @@ def prediction_for_loss(model: Any, loss: Any) -> Prediction:
         refuse("loss", loss, must_be=must_be)
     if loss == "log-loss" and not (_has_probabilities(model) or is_function):
         refuse("loss", loss, must_be="'mse', 'mae' or a function of (y, prediction) for a model without predict_proba")
-    if loss == "log-loss" and getattr(model, "__name__", None) == "predict" and hasattr(model, "__self__"):
-        if hasattr(model.__self__, "classes_"):
-            refuse("model", got="its method predict", must_be="a classifier, or its method predict_proba, for the log-loss")
+    of_method = getattr(model, "__self__", None) if getattr(model, "__name__", None) == "predict" else None
+    if loss == "log-loss" and hasattr(of_method, "classes_"):
+        must_be = "a classifier, or its method predict_proba, for the log-loss"
+        refuse("model", got="its method predict", must_be=must_be)
     return prediction_of(model, ALL_OUTPUTS)
 
 
@@ -84,7 +85,9 @@ class Loss:
     array([1., 9.])
     """
 
-    def __init__(self, loss: LossName | Callable[..., Any], y: NDArray[Any], prediction: Prediction, n_outputs: int):
+    def __init__(
+        self, loss: LossName | Callable[..., Any], y: NDArray[Any], prediction: Prediction, n_outputs: int
+    ) -> None:
         self._function = None if isinstance(loss, str) else loss
         self._name = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
         self._n_outputs = n_outputs
@@ -131,10 +134,8 @@ class Loss:
         answer = self._function(target, predictions[:, 0] if self._n_outputs == 1 else predictions)  # type: ignore[misc]
         losses = np.asarray(answer, dtype=np.float64)
         if losses.shape != (len(target),):
-            raise GameError(
-                f"The loss must be a function of (y, prediction) that returns one number per row. {self._name} returned "
-                f"an array of shape {losses.shape} for {len(target)} rows."
-            )
+            must_be = "The loss must be a function of (y, prediction) that returns one number per row."
+            raise GameError(f"{must_be} {self._name} returned an array of shape {losses.shape} for {len(target)} rows.")
         return losses
 
 

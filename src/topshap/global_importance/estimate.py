@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class MeanEstimate:
     """An estimate of a mean over all rows, with the uncertainty due to rows and due to coalitions."""
 
-    values: Values
+    means: Values
     """One estimate per player."""
     row_covariance: Matrix
     """The covariance due to the sample of rows."""
@@ -34,7 +34,7 @@ class MeanEstimate:
 
         Examples
         --------
-        >>> MeanEstimate(np.array([1.0, 2.0]), np.diag([3.0, 1.0]), np.zeros((2, 2))).adding_up_to(7.0).values
+        >>> MeanEstimate(np.array([1.0, 2.0]), np.diag([3.0, 1.0]), np.zeros((2, 2))).adding_up_to(7.0).means
         array([4., 3.])
         """
         with_sum = self.covariance.sum(axis=1)
@@ -44,7 +44,7 @@ class MeanEstimate:
         share = with_sum / variance
         project = np.eye(len(share)) - np.outer(share, np.ones(len(share)))
         return MeanEstimate(
-            self.values + share * (total - self.values.sum()),
+            self.means + share * (total - self.means.sum()),
             project @ self.row_covariance @ project.T,
             project @ self.coalition_covariance @ project.T,
         )

@@ -31,6 +31,7 @@ def importance_by_loss(
     table: Table,
     y: Any,
     background: Background,
+    *,
     loss: Any,
     game_options: Mapping[str, Any],
     settings: Settings,

@@ -62,9 +62,7 @@ class Settings:
         check_choice("by", by, IMPORTANCE_KINDS)
         check_choice("population", population, POPULATIONS)
         race = CheckedOptions(budget=budget, epsilon=epsilon, delta=delta)
-        return cls(
-            by=by, population=population, budget=race.budget, epsilon=race.epsilon, delta=race.delta, **others
-        )
+        return cls(by=by, population=population, budget=race.budget, epsilon=race.epsilon, delta=race.delta, **others)
 
 
 class ImportanceRun:
@@ -190,8 +188,8 @@ class ImportanceRun:
         return probability_of_larger_error(standing, settings.k, settings.epsilon or 0.0) <= share
 
     def _standing(self, estimate: MeanEstimate) -> FittedStanding:
-        standing = FittedStanding(np.arange(len(estimate.values)), estimate.values)
-        standing.set(estimate.values, estimate.covariance)
+        standing = FittedStanding(np.arange(len(estimate.means)), estimate.means)
+        standing.set(estimate.means, estimate.covariance)
         return standing
 
     def _from_process(self, row_values: Callable[[Coalitions], Matrix], per_row: int) -> TopImportance:
@@ -220,7 +218,7 @@ class ImportanceRun:
         seed = settings.random_state
         return TopImportance(
             players=self._standing(estimate).ranking(resolution=1e-12)[: settings.k].copy(),
-            estimates=estimate.values,
+            estimates=estimate.means,
             std_errors=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
             covariance=covariance,
             player_names=settings.player_names,
@@ -233,7 +231,7 @@ class ImportanceRun:
             algorithm=algorithm,
             counting="distinct",
             empty=0.0,
-            grand=float(estimate.values.sum() if self._magnitude else gains.mean()),
+            grand=float(estimate.means.sum() if self._magnitude else gains.mean()),
             guarantee=None if settings.epsilon is None else "asymptotic",
             random_state=int(seed) if isinstance(seed, Integral) else None,
             output_name=settings.output_name,

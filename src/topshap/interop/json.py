@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
     from topshap.core.result import TopK
 
-FORMAT, OF_OUTPUTS, OF_PAIRS, OF_IMPORTANCE = "topshap.TopK", "topshap.TopKs", "topshap.TopPairs", "topshap.TopImportance"
+FORMAT, OF_OUTPUTS, OF_PAIRS, OF_IMPORTANCE = (
+    "topshap.TopK",
+    "topshap.TopKs",
+    "topshap.TopPairs",
+    "topshap.TopImportance",
+)
 VERSION = 1
 MOST_BYTES = 2**31
 """The largest file that is read: the covariance of 9,000 players takes about as much."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topshap.core.importance_result import IMPORTANCE_KINDS, POPULATIONS, TopImportance
 from topshap.interop.json_fields import RESULT, Field, check_together, one_of, read_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOT_SAVED = ("rows", "row_values")
 """The fields that files do not contain, since they grow with the number of rows."""
@@ -36,7 +37,7 @@ IMPORTANCE_RESULT: dict[str, Field] = {
     "population": one_of(POPULATIONS),
     "n_rows": RESULT["evaluations"],
     "n_table_rows": RESULT["evaluations"],
-    "row_std_errors": replace(RESULT["std_errors"]),
-    "coalition_std_errors": replace(RESULT["std_errors"]),
+    "row_std_errors": RESULT["std_errors"],
+    "coalition_std_errors": RESULT["std_errors"],
 }
 """The fields of `TopImportance`."""

@@ -251,8 +251,8 @@ def _describe_guarantee(top: TopK) -> str:
         )
     if top.guarantee == "asymptotic" and isinstance(top, TopImportance):
         return (
-            f"With {sure}. This assumes enough rows for normal estimates, and that the rows and coalitions that were not "
-            "evaluated are like those that were; it is corrected for all pairs of players and for repeated looks."
+            f"With {sure}. This assumes enough rows for normal estimates, and that the rows and coalitions that were "
+            "not evaluated are like those that were; it is corrected for all pairs of players and for repeated looks."
         )
     if top.guarantee == "asymptotic":
         return (

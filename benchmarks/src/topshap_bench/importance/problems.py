@@ -6,7 +6,7 @@ The truth of mean magnitudes is exact, see `topshap_bench.tables.setups`. That o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ TUNED = ("adult-xgb", "bike-mlp")
 """The set-ups that constants of `Explainer.importance` were chosen with."""
 JUDGED = ("bank-lgb", "german-rf", "titanic-lgb", "diabetes-mlp", "cancer-xgb")
 """The set-ups that it is judged by."""
+BACKGROUND = 30
+"""The largest number of background rows."""
 LONG_RUN = 1500
 """The number of coalitions of the long run."""
 
@@ -96,4 +98,5 @@ class Problem:
 
 def problem(name: str, by: ImportanceKind, folder: Path | None, rows: int) -> Problem:
     """Return the problem of a set-up with at most some number of rows."""
-    return Problem(make(name, folder, rows=rows), by)
+    setup = make(name, folder, rows=rows)
+    return Problem(replace(setup, background=setup.background[:BACKGROUND]), by)
