@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topshap_bench.importance import comparison
+from topshap_bench.importance import comparison, methods
 from topshap_bench.importance.comparison import Cell, compare, ratios, report
 from topshap_bench.importance.methods import Found, topshap_importance
 from topshap_bench.importance.problems import problem
@@ -31,11 +31,11 @@ def test_predictions_are_counted(asked):
 
 def test_all_methods_are_measured_and_reported(monkeypatch):
     monkeypatch.setattr(comparison, "installed", lambda by: by == "mean_abs")
-    monkeypatch.setitem(comparison.RIVALS, "mean_abs", {"rival": lambda asked, *_: Found(2.0 * asked.truth)})
+    monkeypatch.setitem(methods.RIVALS, "mean_abs", {"rival": lambda asked, *_: Found(2.0 * asked.truth)})
     found = compare(setups=["diabetes-mlp"], shares=[0.5], runs=1, rows=25)
     cells, stopped, _ = found
-    methods = [(cell.by, cell.method) for cell in cells]
-    assert methods == [("loss", "topshap"), ("mean_abs", "topshap"), ("mean_abs", "rival")]
+    found_by = [(cell.by, cell.method) for cell in cells]
+    assert found_by == [("loss", "topshap"), ("mean_abs", "topshap"), ("mean_abs", "rival")]
     assert {each.by for each in stopped} == {"loss", "mean_abs"}
     text = report(*found)
     assert "judged: diabetes-mlp" in text

@@ -401,8 +401,10 @@ class Explainer:
         )
         own = self._background.table.all_like(dense_table("X", X).data)
         if settings.by == "loss":
-            options = {"loss": loss, "game_options": self._game_options, "settings": settings}
-            return importance_by_loss(self._model, own, y, self._background, **options)
+            options = self._game_options
+            return importance_by_loss(
+                self._model, own, y, self._background, loss=loss, game_options=options, settings=settings
+            )
         refuse_for_magnitudes(y=y, loss=loss, output_names=self._output_names)
         game_of, _ = self._games_of(own, {})
         return importance_by_magnitude(game_of, own, self._player_of, self.output_name, settings)

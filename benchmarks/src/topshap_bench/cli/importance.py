@@ -19,7 +19,7 @@ def importance(
         list[float] | None,
         typer.Option(help="Predictions as a multiple of one permutation of every row; can be repeated."),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="The number of runs of every method.")] = 6,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs of every method.")] = 4,
     rows: Annotated[int, typer.Option(min=20, help="The largest number of rows of a table.")] = 300,
     by: Annotated[list[str] | None, typer.Option(help="loss or mean_abs; by default both.")] = None,
     out: Annotated[Path | None, typer.Option(help="A file for the report, which is printed as well.")] = None,

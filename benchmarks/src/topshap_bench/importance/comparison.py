@@ -69,7 +69,7 @@ def compare(
     setups: Sequence[str] = (*TUNED, *JUDGED),
     folder: Path | None = None,
     shares: Sequence[float] = SHARES,
-    runs: int = 6,
+    runs: int = 4,
     rows: int = ROWS,
     kinds: Sequence[ImportanceKind] = ("loss", "mean_abs"),
     progress: Callable[[str], None] = lambda _: None,
@@ -88,7 +88,9 @@ def compare(
             progress(about)
             described.append(about)
             for share in shares:
-                cells += _cells(asked, share, runs)
+                found = _cells(asked, share, runs)
+                progress("; ".join(f"{cell.share:g} {cell.method} {1000.0 * cell.error:.3g}" for cell in found))
+                cells += found
             stopped.append(_confident(asked, runs))
     return cells, stopped, described
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 TUNED = ("adult-xgb", "bike-mlp")
 """The set-ups that constants of `Explainer.importance` were chosen with."""
-JUDGED = ("bank-lgb", "german-rf", "titanic-lgb", "diabetes-mlp", "cancer-xgb")
+JUDGED = ("bank-lgb", "german-rf", "titanic-lgb", "diabetes-mlp")
 """The set-ups that it is judged by."""
-BACKGROUND = 30
+BACKGROUND = 20
 """The largest number of background rows."""
-LONG_RUN = 1500
+LONG_RUN = 800
 """The number of coalitions of the long run."""
 
 
