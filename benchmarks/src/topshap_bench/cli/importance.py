@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topshap_bench.cli.options import Datasets, given
+
+if TYPE_CHECKING:
+    from topshap_bench.importance.comparison import Cell, Confident
 
 
 def importance(
@@ -20,7 +23,7 @@ def importance(
         typer.Option(help="Predictions as a multiple of one permutation of every row; can be repeated."),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="The number of runs of every method.")] = 4,
-    rows: Annotated[int, typer.Option(min=20, help="The largest number of rows of a table.")] = 300,
+    rows: Annotated[int, typer.Option(min=20, help="The largest number of rows of a table.")] = 200,
     by: Annotated[list[str] | None, typer.Option(help="loss or mean_abs; by default both.")] = None,
     out: Annotated[Path | None, typer.Option(help="A file for the report, which is printed as well.")] = None,
 ) -> None:
@@ -29,15 +32,23 @@ def importance(
     For example: topshap-bench importance --setup diabetes-mlp --share 0.3 --runs 2 --rows 50
     """
     from topshap_bench.importance.comparison import compare, report
+    from topshap_bench.importance.problems import JUDGED, TUNED
 
     def say(text: str) -> None:
         typer.echo(text, err=True)
 
-    found = compare(folder=folder, runs=runs, rows=rows, progress=say, **given(setups=setup, shares=share, kinds=by))
-    text = report(*found)
+    cells: list[Cell] = []
+    stopped: list[Confident] = []
+    described: list[str] = []
+    text = ""
+    for name in setup or (*TUNED, *JUDGED):
+        options = given(shares=share, kinds=by)
+        more = compare(setups=[name], folder=folder, runs=runs, rows=rows, progress=say, **options)
+        cells, stopped, described = cells + more[0], stopped + more[1], described + more[2]
+        text = report(cells, stopped, described)
+        if out is not None:  # after every set-up, so that an interruption keeps the others
+            out.write_text(text + "\n", encoding="utf-8")
     typer.echo(text)
-    if out is not None:
-        out.write_text(text + "\n", encoding="utf-8")
 
 
 COMMANDS = (importance,)

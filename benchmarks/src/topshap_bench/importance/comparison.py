@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHARES = (0.1, 0.3, 1.0, 4.0)
 """Numbers of predictions, as multiples of those of one permutation of every row."""
-ROWS = 300
+ROWS = 200
 """The largest number of rows of a table."""
 EPSILON = 0.05
 """The epsilon of runs that stop by themselves, as a fraction of the range of the truth."""

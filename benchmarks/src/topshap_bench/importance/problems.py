@@ -29,9 +29,9 @@ TUNED = ("adult-xgb", "bike-mlp")
 """The set-ups that constants of `Explainer.importance` were chosen with."""
 JUDGED = ("bank-lgb", "german-rf", "titanic-lgb", "diabetes-mlp")
 """The set-ups that it is judged by."""
-BACKGROUND = 20
+BACKGROUND = 10
 """The largest number of background rows."""
-LONG_RUN = 800
+LONG_RUN = 500
 """The number of coalitions of the long run."""
 
 
