@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead coverage chaos bench-tables
+.PHONY: overhead coverage chaos bench-tables bench-importance
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -86,6 +86,10 @@ $(VENV)/.bench-tables: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
 	$(INSTALL) --editable '.[all]' --editable 'benchmarks[tables]'
 	touch $@
 
+$(VENV)/.bench-importance: $(VENV)/.created pyproject.toml benchmarks/pyproject.toml
+	$(INSTALL) --editable '.[all]' --editable 'benchmarks[importance]'
+	touch $@
+
 GAMES ?=
 BASELINES ?=
 RESULTS ?= topshap-bench
@@ -110,6 +114,9 @@ bench-guarantee: $(VENV)/.bench ## how often races that stop by themselves are w
 DATASETS ?=
 bench-tables: $(VENV)/.bench-tables ## whole tables next to shap, lightshap and shapiq, from OpenML or DATASETS=dir
 	$(BENCH) explain-tables $(if $(DATASETS),--folder $(DATASETS))
+
+bench-importance: $(VENV)/.bench-importance ## global importance next to sage-importance and shap, from OpenML or DATASETS=dir
+	$(BENCH) importance $(if $(DATASETS),--folder $(DATASETS))
 
 bench-scale: $(VENV)/.bench ## time and memory per access of every algorithm, as players and budgets grow
 	$(BENCH) scale --out $(RESULTS)

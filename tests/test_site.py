@@ -19,6 +19,7 @@ COMMANDS = {
     "guarantee-kinds": "topshap-bench guarantee",
     "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
+    "importance": "topshap-bench importance",
     "paper": "topshap-bench paper",
     "warm-up": "topshap-bench warm-up",
     "scale": "topshap-bench scale",

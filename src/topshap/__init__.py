@@ -25,6 +25,7 @@ from topshap.core.errors import (
 )
 from topshap.core.explanations import Explanations
 from topshap.core.importance import Importance
+from topshap.core.importance_result import TopImportance
 from topshap.core.levels import Levels
 from topshap.core.options import RaceOptions
 from topshap.core.pairs_result import TopPairs
@@ -113,6 +114,7 @@ __all__ = [
     "StoreInfo",
     "StoreWarning",
     "StoredRace",
+    "TopImportance",
     "TopK",
     "TopKSelector",
     "TopKs",

@@ -27,18 +27,21 @@ from topshap.games.predicted_class import PredictedClass, explained_output
 from topshap.games.prediction import PredictionGame, option_names
 from topshap.games.predictions import PredictionsGame
 from topshap.games.row_outputs import RowOutputs
-from topshap.games.tables import as_table
+from topshap.games.tables import as_table, dense_table
+from topshap.global_importance import Settings, importance_by_loss, importance_by_magnitude, refuse_for_magnitudes
 from topshap.many_rows import RowResults, TogetherRun, shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Unpack
 
     from topshap.core.clear_gap import HowMany
+    from topshap.core.importance_result import ImportanceKind, Population, TopImportance
     from topshap.core.result import TopK
     from topshap.core.typing import Players
     from topshap.games.imputers import ImputerName
     from topshap.games.links import LinkName
+    from topshap.games.losses import LossName
     from topshap.games.tables import Table
     from topshap.many_rows import Share
 
@@ -139,12 +142,14 @@ class Explainer:
         self._n_background = everything.table.n_rows
         self._background = self._sampled(everything, max_background)
         self._game_options["random_state"] = self._seed
+        self._model = model_or_predict
         first = self._background.table.rows(np.array([0])).data
         self._output = explained_output(model_or_predict, output, first)
         self.output_name = self._output.output_name
         # Creating a game now reports at once if model, background and options do not fit together.
         game = self.game(first)
         self._players, self._output_names = game.player_names or (), game.output_names
+        self._player_of = game.player_of
         _log.info("Explainer explains %s of %s.", self.output_name, type(model_or_predict).__name__)
 
     def __repr__(self) -> str:
@@ -278,20 +283,7 @@ class Explainer:
         return Explanations(list(results), output_names=self._output_names)
 
     def _explain_together(self, table: Table, k: int, options: dict[str, Any], *, refine: bool) -> Explanations:
-        output, rows = self._output, self._background.table
-        named = function_name(options.get("store"))
-        own = rows.all_like(table.data)
-        positions = None
-        if isinstance(output, PredictedClass):
-            with explained_errors():
-                positions = output.positions(own.data)
-
-        def game_of(index: Players) -> PredictionsGame | RowOutputs:
-            prediction = output.all_classes if isinstance(output, PredictedClass) else output
-            part = own.rows(index).data
-            game = PredictionsGame(prediction, part, self._background, fingerprint=named, **self._game_options)
-            return game if positions is None else RowOutputs(game, positions[index])
-
+        game_of, positions = self._games_of(self._background.table.all_like(table.data), options)
         run = TogetherRun(game_of, table.n_rows, k, options, refine=refine)
         results = RowResults(
             run.explain(),
@@ -303,6 +295,119 @@ class Explainer:
             outputs_per_row=len(self._output_names or ("",)),
         )
         return Explanations(results, data=results.player_values, output_names=self._output_names)
+
+    def _games_of(
+        self, own: Table, options: Mapping[str, Any]
+    ) -> tuple[Callable[[Players], PredictionsGame | RowOutputs], Players | None]:
+        """Return the games of some of the rows as a function of their positions, and the predicted class of each row.
+
+        There are no predicted classes if the same output is explained for all rows.
+        """
+        output, named = self._output, function_name(options.get("store"))
+        positions = None
+        if isinstance(output, PredictedClass):
+            with explained_errors():
+                positions = output.positions(own.data)
+
+        def game_of(index: Players) -> PredictionsGame | RowOutputs:
+            prediction = output.all_classes if isinstance(output, PredictedClass) else output
+            part = own.rows(index).data
+            game = PredictionsGame(prediction, part, self._background, fingerprint=named, **self._game_options)
+            return game if positions is None else RowOutputs(game, positions[index])
+
+        return game_of, positions
+
+    @front_door
+    def importance(
+        self,
+        X: Any,
+        y: Any = None,
+        k: int = 5,
+        *,
+        by: ImportanceKind | None = None,
+        loss: LossName | Callable[..., Any] | None = None,
+        population: Population = "table",
+        budget: int | None = None,
+        epsilon: float | None = None,
+        delta: float = 0.05,
+        random_state: Any = None,
+        player_names: Iterable[str] | None = None,
+    ) -> TopImportance:
+        """Find the k features that are most important to the model over the rows of a table, without retraining.
+
+        Rows are sampled, not swept: each sampled row is evaluated for a few coalitions of its own, and covariates that
+        are known for all rows, such as the values of the features and the predictions, correct for the rows that were
+        not sampled. If the budget covers at least three coalitions per feature for every row, the loss is instead
+        evaluated for the same coalitions on all rows.
+
+        Parameters
+        ----------
+        X
+            The rows, as an array or a data frame; preferably not those that the model was trained on.
+        y
+            The target of these rows, for ``by="loss"``.
+        k
+            The number of features, or groups of features, to find.
+        by
+            ``"loss"``: how much a feature reduces the loss of the model, as in `topshap.games.LossGame` (SAGE values).
+            ``"mean_abs"``: the mean magnitude of its Shapley values over the rows, as in the bar plot of shap. By
+            default ``"loss"`` if `y` is given.
+        loss
+            ``"mse"``, ``"mae"``, ``"log-loss"`` or a function of (y, prediction); see `topshap.games.LossGame`.
+        population
+            ``"table"``: the result is about the rows of X, and rows add no uncertainty once all of them were sampled.
+            ``"infinite"``: X is itself a sample, and the result is about the population it was drawn from.
+        budget
+            The number of evaluations, each of one coalition for one row: as many predictions as there are background
+            rows, less those of equal masked rows. By default 1000 per feature; with `epsilon`, 20 visits of all rows.
+            Predictions with no feature known and with all known are not counted.
+        epsilon
+            Stop as soon as no feature left out is more important than one in the set by more than `epsilon`, with
+            probability at least 1 - `delta`. This is asymptotic: it assumes that enough rows were sampled for the
+            estimates to be normal and their covariance to be known. It is corrected for all pairs of features and for
+            repeated looks. Rows of great importance that are rare may be missed.
+        delta
+            The allowed probability of an error larger than `epsilon`.
+        random_state
+            A seed or a numpy Generator; by default the explainer's.
+        player_names
+            One name per feature or group; by default those of the columns.
+
+        Returns
+        -------
+        TopImportance
+            A `TopK` for importance, with the parts of the standard errors that are due to rows and to coalitions. Of
+            the explainer's own options for races, only `random_state` and `player_names` are used here.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> explainer = Explainer(LinearRegression().fit(X, y), X, random_state=0)
+        >>> explainer.importance(X, y, k=2).names
+        ('s5', 'bmi')
+        """
+        names = check_names(player_names or self._run_options.get("player_names"), len(self._players))
+        settings = Settings.checked(
+            k=check_int("k", k, low=1, high=len(self._players)),
+            by=by or ("mean_abs" if y is None else "loss"),
+            population=population,
+            budget=budget,
+            epsilon=epsilon,
+            delta=delta,
+            random_state=self._run_options.get("random_state") if random_state is None else random_state,
+            player_names=names or self._players,
+        )
+        own = self._background.table.all_like(dense_table("X", X).data)
+        if settings.by == "loss":
+            options = self._game_options
+            return importance_by_loss(
+                self._model, own, y, self._background, loss=loss, game_options=options, settings=settings
+            )
+        refuse_for_magnitudes(y=y, loss=loss, output_names=self._output_names)
+        game_of, _ = self._games_of(own, {})
+        return importance_by_magnitude(game_of, own, self._player_of, self.output_name, settings)
 
     def _names_of_rows(self, positions: Players | None, n_rows: int) -> list[str]:
         """Return the name of the output that is explained for each row."""

@@ -20,6 +20,7 @@ MODULES = [
     "topshap.cli.demo",
     "topshap.cli.select",
     "topshap.cli.explain",
+    "topshap.cli.importance",
     "topshap.cli.identify",
     "topshap.cli.prompt",
     "topshap.cli.show",

@@ -21,7 +21,7 @@ from topshap.games.links import LinkName
 if TYPE_CHECKING:
     import pandas as pd
 
-_REPLACED: dict[ImputerName, str] = {
+REPLACED: dict[ImputerName, str] = {
     "marginal": "those of other rows",
     "conditional": "those of similar rows",
     "mean-mode": "their mean or most frequent value",
@@ -102,13 +102,13 @@ def explain(
         train = Training(target, drop or [], task, model, race.seed)
         question = _trained(frame, row, train, path=data)
     else:
-        own = _own_model(predict, trust_pickle)
+        own = own_model(predict, trust_pickle)
         columns = without(frame, [*(drop or []), *([] if target is None else [target])], data)
         question = Question(own, columns, columns.iloc[[row]], f"The model is {predict or trust_pickle}.")
     explainer = topshap.Explainer(
         question.model,
         question.background,
-        output=_output(question, output),
+        output=chosen_output(question.model, output),
         imputer=imputer,
         link=link,
         max_background=max_background,
@@ -121,7 +121,7 @@ def explain(
     writer.write(
         top,
         title=f"Which columns are behind the prediction for row {row} of {data.name}?",
-        game=f"{explained}, with absent columns replaced by {_REPLACED[imputer]}",
+        game=f"{explained}, with absent columns replaced by {REPLACED[imputer]}",
     )
 
 
@@ -143,7 +143,8 @@ def _trained(frame: pd.DataFrame, row: int, train: Training, *, path: Path) -> Q
     return Question(model, X, x, f"{said}\nA {train.kind} model was trained on the other {len(X)} rows.")
 
 
-def _own_model(predict: str | None, trust_pickle: Path | None) -> Any:
+def own_model(predict: str | None, trust_pickle: Path | None) -> Any:
+    """Return the model of the options --predict and --trust-pickle, of which one is given."""
     if predict is None:
         return _unpickled(trust_pickle)
     if trust_pickle is not None:
@@ -161,11 +162,11 @@ def _unpickled(path: Path | None) -> Any:
         raise ParameterError(f"Cannot load {str(path)!r}: {' '.join(describe(error).split())}") from error
 
 
-def _output(question: Question, output: str | None) -> Any:
+def chosen_output(model: Any, output: str | None) -> Any:
     """Return the output to explain as the class or the position that a text stands for; None for the default."""
     if output is None:
         return None
-    classes = list(getattr(question.model, "classes_", ()))
+    classes = list(getattr(model, "classes_", ()))
     if not classes:
         if not output.isdigit():
             raise ParameterError(

@@ -6,6 +6,7 @@ from topshap.games.data import DataGame
 from topshap.games.ensemble import EnsembleGame
 from topshap.games.image import ImageGame
 from topshap.games.lookup import TableGame
+from topshap.games.loss import LossGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
@@ -27,6 +28,7 @@ __all__ = [
     "GloveGame",
     "ImageGame",
     "Judge",
+    "LossGame",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",

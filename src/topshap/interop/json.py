@@ -14,9 +14,11 @@ import numpy as np
 
 from topshap.core.covariances import covariance_of
 from topshap.core.errors import ParameterError
+from topshap.core.importance_result import TopImportance
 from topshap.core.pairs_result import TopPairs
 from topshap.core.results import TopKs
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
+from topshap.interop.json_importance import NOT_SAVED, read_importance
 from topshap.interop.json_outputs import read_results
 from topshap.interop.json_pairs import read_pairs
 from topshap.interop.json_player_values import written_value
@@ -29,7 +31,13 @@ if TYPE_CHECKING:
 
     from topshap.core.result import TopK
 
-FORMAT, OF_OUTPUTS, OF_PAIRS, VERSION = "topshap.TopK", "topshap.TopKs", "topshap.TopPairs", 1
+FORMAT, OF_OUTPUTS, OF_PAIRS, OF_IMPORTANCE = (
+    "topshap.TopK",
+    "topshap.TopKs",
+    "topshap.TopPairs",
+    "topshap.TopImportance",
+)
+VERSION = 1
 MOST_BYTES = 2**31
 """The largest file that is read: the covariance of 9,000 players takes about as much."""
 
@@ -41,13 +49,19 @@ def save(top: TopK | TopKs, path: str | os.PathLike[str]) -> None:
 
 def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
-    kind = OF_OUTPUTS if isinstance(top, TopKs) else OF_PAIRS if isinstance(top, TopPairs) else FORMAT
-    content = {"format": kind, "version": VERSION, **plain(top)}
+    content = {"format": _format_of(top), "version": VERSION, **plain(top)}
+    if isinstance(top, TopImportance):
+        content = {name: value for name, value in content.items() if name not in NOT_SAVED}
     if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
         content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
     if top.player_values is not None:
         content["player_values"] = [written_value(value) for value in top.player_values]
     return json.dumps(content, allow_nan=False, indent=1)
+
+
+def _format_of(top: TopK | TopKs) -> str:
+    kinds = {TopKs: OF_OUTPUTS, TopPairs: OF_PAIRS, TopImportance: OF_IMPORTANCE}
+    return next((name for kind, name in kinds.items() if isinstance(top, kind)), FORMAT)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -60,8 +74,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    TopK, TopPairs, TopKs or Explanations
-        The same result, to the last bit.
+    TopK, TopPairs, TopImportance, TopKs or Explanations
+        The same result, to the last bit; a `TopImportance` without the values of rows.
 
     Raises
     ------
@@ -137,6 +151,7 @@ _READERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
     FORMAT: (VERSION, read_result),
     OF_OUTPUTS: (VERSION, read_results),
     OF_PAIRS: (VERSION, read_pairs),
+    OF_IMPORTANCE: (VERSION, read_importance),
     MANY_FORMAT: (MANY_VERSION, read_many),
 }
 """The version and the reader of each format."""

@@ -84,7 +84,7 @@ def shorten_value(value: Any) -> str:
 
 def read_fields(kind: Any, table: Mapping[str, Field], content: Mapping[str, Any], n: int, within: str = "") -> Any:
     """Return a dataclass from its fields; those with a default may be missing."""
-    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    needed = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
     for wrong, what in ((set(content) - set(table), "unknown"), (needed - set(content), "missing")):
         if wrong:
             several = f"the fields {_quoted(wrong)} are" if len(wrong) > 1 else f"the field {_quoted(wrong)} is"
@@ -133,7 +133,9 @@ def _instance_of(kind: type) -> Callable[[Any, int], Any]:
     return read
 
 
-def _one_of(choices: tuple[str, ...]) -> Field:
+def one_of(choices: tuple[str, ...]) -> Field:
+    """Return the field of one of some strings."""
+
     def read(value: Any, _: int) -> str:
         _require(isinstance(value, str) and value in choices)
         return str(value)
@@ -274,18 +276,18 @@ RESULT: dict[str, Field] = {
     "budget": _COUNT_OR_NULL,
     "epsilon": Field("a finite number of at least 0", _at_least_0, or_null=True),
     "delta": Field("a number between 0 and 1, both excluded", _between_0_and_1, or_null=True),
-    "stopped": _one_of(get_args(Stopped)),
+    "stopped": one_of(get_args(Stopped)),
     "algorithm": _STRING,
-    "counting": _one_of(get_args(Counting)),
+    "counting": one_of(get_args(Counting)),
     "empty": _NUMBER,
     "grand": _NUMBER,
     "deterministic": Field("true or false", _instance_of(bool)),
-    "guarantee": replace(_one_of(GUARANTEES), or_null=True),
+    "guarantee": replace(one_of(GUARANTEES), or_null=True),
     "value_range": Field("a list of two finite numbers, the lower one first", _low_and_high, or_null=True),
     "rule": Field(_STRING.must_be, _STRING.read, or_null=True),
     "history": Field("an object", _history, or_null=True),
     "random_state": _COUNT_OR_NULL,
-    "rank_by": _one_of(RANK_BY),
+    "rank_by": one_of(RANK_BY),
     "ordered": Field("true or false", _instance_of(bool)),
     "rare_contributions": Field("true or false", _instance_of(bool)),
     "player_values": Field(

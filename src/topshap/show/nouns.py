@@ -1,8 +1,10 @@
-"""The nouns of a result or race: players and Shapley values, or pairs and interactions."""
+"""The nouns of a result or race: players and Shapley values, pairs and interactions, or kinds of importance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from topshap.core.importance_result import TopImportance
 
 if TYPE_CHECKING:
     from topshap.core.explanations import Explanations
@@ -44,4 +46,6 @@ def quantity(found: TopK | Race | Explanations) -> str:
     >>> quantity(topshap.Race(n_players=4, k=2)), quantity(topshap.Race(n_players=4, k=2, order=2))
     ('Shapley value', 'interaction')
     """
+    if isinstance(found, TopImportance):
+        return "SAGE value" if found.by == "loss" else "mean magnitude"
     return "Shapley value" if found.order == 1 else "interaction"

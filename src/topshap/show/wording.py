@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.core.importance_result import TopImportance
 from topshap.core.printable import printable
 from topshap.core.results import TopKs
 from topshap.show.board import LEVEL, has_learned, tied_at_border
@@ -107,7 +108,8 @@ def headline(top: TopK) -> str:
     sure = f", {sure}" if sure else ""
     noisy = "" if top.deterministic else ", values vary"
     whom = f"{top.n_players} players" if top.order == 1 else everyone(top)
-    found = f"Top {top.k} of {whom}{order_phrase(top.rank_by)}{_in_order(top)} after {top.evaluations} evaluations"
+    how = f"{order_phrase(top.rank_by)}{_in_order(top)}{_of_importance(top)}"
+    found = f"Top {top.k} of {whom}{how} after {top.evaluations} evaluations"
     return f"{found} ({why}{sure}{noisy})"
 
 
@@ -121,7 +123,7 @@ def describe_promise(top: TopK) -> str:
         claim = _describe_guarantee(top)
     else:
         claim = _no_guarantee(top)
-    return f"{claim}{describe_left_out(top)} {_cost(top)}"
+    return f"{claim}{describe_left_out(top)}{_describe_rows(top)} {_cost(top)}"
 
 
 def describe_left_out(top: TopK) -> str:
@@ -131,6 +133,21 @@ def describe_left_out(top: TopK) -> str:
         return ""
     played = top.n_players - len(left_out)
     return f" Only pairs among {played:,} of {top.n_players:,} players were estimated; left_out lists the others."
+
+
+def _of_importance(top: TopK) -> str:
+    """Return the kind of importance that players are ranked by, as a phrase; empty for Shapley values."""
+    return f" by {'loss' if top.by == 'loss' else 'mean magnitude'}" if isinstance(top, TopImportance) else ""
+
+
+def _describe_rows(top: TopK) -> str:
+    """Return which rows were evaluated and which rows the result is about, as a sentence; empty without rows."""
+    if not isinstance(top, TopImportance):
+        return ""
+    evaluated = f"{top.n_rows:,} of {top.n_table_rows:,}" if top.n_rows < top.n_table_rows else f"All {top.n_rows:,}"
+    about = "these rows" if top.n_rows == top.n_table_rows else "all rows of the table"
+    about = "an infinite population of such rows" if top.population == "infinite" else about
+    return f" {evaluated} rows were evaluated; the result is about {about}."
 
 
 def why_it_ended(top: TopK) -> str:
@@ -232,6 +249,11 @@ def _describe_guarantee(top: TopK) -> str:
         return (
             f"With posterior {sure}. Not a guarantee: it assumes normal estimates and does not correct for repeated "
             "looks."
+        )
+    if top.guarantee == "asymptotic" and isinstance(top, TopImportance):
+        return (
+            f"With {sure}. This assumes enough rows for normal estimates, and that the rows and coalitions that were "
+            "not evaluated are like those that were; it is corrected for all pairs of players and for repeated looks."
         )
     if top.guarantee == "asymptotic":
         return (

@@ -67,6 +67,8 @@ class SetUp:
     tuned: bool
     """Whether constants of topshap were chosen while looking at this table with this kind of background, many rows or
     one, and any model."""
+    y: NDArray[Any] | None = None
+    """The target of the rows to explain, in the units of the predictions."""
 
     @property
     def n_players(self) -> int:
@@ -134,7 +136,7 @@ def make(name: str, folder: Path | None = None, *, rows: int = 2000, seed: int =
     recipe = RECIPES[name]
     table = _table(recipe.table, folder)
     regression = recipe.table in ("diabetes", "bike")
-    X_train, X_test, y_train, _ = train_test_split(
+    X_train, X_test, y_train, y_test = train_test_split(
         table.X, table.y, test_size=0.5, random_state=seed, stratify=None if regression else table.y
     )
     X_train, y_train = X_train[:TRAINING_ROWS], y_train[:TRAINING_ROWS]
@@ -145,7 +147,10 @@ def make(name: str, folder: Path | None = None, *, rows: int = 2000, seed: int =
     else:
         background = X_train[np.random.default_rng(seed).permutation(len(X_train))[: recipe.background]]
     imputer = "mean-mode" if recipe.background == 1 else "marginal"
-    return SetUp(name, predict, X_test[:rows], background, imputer, table.groups, trees, recipe.tuned)
+    if regression and recipe.model == "mlp":
+        y_test = (y_test - y_train.mean()) / y_train.std()
+    X, y = X_test[:rows], y_test[:rows]
+    return SetUp(name, predict, X, background, imputer, table.groups, trees, recipe.tuned, y)
 
 
 def _table(name: str, folder: Path | None) -> Table:

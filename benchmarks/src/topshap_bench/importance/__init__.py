@@ -1,0 +1,1 @@
+"""Global importance of models next to sage-importance and shap, at equal numbers of predictions."""
