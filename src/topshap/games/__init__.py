@@ -6,6 +6,7 @@ from topshap.games.data import DataGame
 from topshap.games.ensemble import EnsembleGame
 from topshap.games.image import ImageGame
 from topshap.games.lookup import TableGame
+from topshap.games.neurons import NeuronGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
@@ -23,6 +24,7 @@ __all__ = [
     "EnsembleGame",
     "GloveGame",
     "ImageGame",
+    "NeuronGame",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",
