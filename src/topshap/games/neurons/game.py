@@ -107,7 +107,7 @@ class NeuronGame(GroupedGame):
         groups: Mapping[str, Iterable[Any]] | None = None,
         always: Iterable[Any] | None = None,
         random_state: int = 0,
-        batch_bytes: int = 2**24,
+        batch_bytes: int = 2**23,
         cache_bytes: int = 2**30,
         fingerprint: str | None = None,
     ) -> None:
