@@ -38,7 +38,7 @@ class Trained(NamedTuple):
 
 def import_torch() -> Any:
     """Return torch; the error for a missing installation names the extra."""
-    return import_extra("torch", extra="torch", needed_by="topshap-bench neurons")
+    return import_extra("torch", extra="torch", needed_by="topshap-bench neurons", package="topshap-bench")
 
 
 def convolutional(nn: Any) -> Any:

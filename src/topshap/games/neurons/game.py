@@ -79,7 +79,7 @@ class NeuronGame(GroupedGame):
     Examples
     --------
     >>> import topshap
-    >>> torch = __import__("pytest").importorskip("torch")  # import torch
+    >>> import torch
     >>> network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
     >>> with torch.no_grad():
     ...     for parameter in network.parameters():
