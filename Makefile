@@ -165,6 +165,18 @@ $(VENV)/.heavy: $(VENV)/.test
 heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
 
+$(VENV)/.neurons: $(VENV)/.test
+	$(INSTALL) --editable '.[all,torch]' --editable 'benchmarks[torch]'
+	touch $@
+
+neurons: $(VENV)/.neurons ## tests of NeuronGame, its how-to page, gallery script and benchmark, with torch
+	$(ONE_THREAD) $(BIN)/pytest tests/games/test_neurons.py src/topshap/games/neurons benchmarks/tests/test_neurons.py
+	$(ONE_THREAD) $(BIN)/pytest tests/test_how_to.py -k neurons
+	$(ONE_THREAD) $(BIN)/pytest -m heavy tests/test_heavy.py -k network
+
+bench-neurons: $(VENV)/.neurons ## the top units of small networks next to other ways to find them
+	$(BENCH) neurons
+
 TABLES ?= tables
 tables: $(VENV)/.bench ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir
 	$(BENCH) global-games --out $(TABLES)

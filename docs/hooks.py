@@ -78,7 +78,7 @@ def section_of_a_script(script: Path, printed: str | None = None, pictures: list
     name = script.relative_to(GALLERY).as_posix()
     parts = [f"## {title}", f"[`{name}`]({name})", fenced(code, "python")]
     if printed is None:
-        why_not = "This page shows only the code, since the models take a while to install. `make heavy` runs it."
+        why_not = "This page shows only the code, since its packages take a while to install. `make heavy` runs it."
         return "\n\n".join([*parts, why_not])
     parts += ["Output:", fenced(printed, "text")]
     return "\n\n".join(parts + [f"![{title}]({picture})" for picture in pictures or []])

@@ -1,5 +1,6 @@
 """Real models for text, images and tables that take long to install: `make heavy`."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -43,6 +44,15 @@ def test_an_image_network_finds_the_daisy(run):
     row, column = eval(printed.rpartition(": ")[2])[0]  # noqa: S307 - our own text
     assert 70 < row < 160
     assert 70 < column < 160
+
+
+@pytest.mark.filterwarnings("default")
+def test_removing_the_channels_found_in_a_network_hurts(run):
+    pytest.importorskip("torch", reason="torch is in the extra 'torch'")
+    printed = run("units_of_a_network")
+    everything, no_top, no_random = map(float, re.findall(r"accuracy ([.\d]+), .* 5 ([.\d]+), .* ([.\d]+)", printed)[0])
+    assert everything > 0.85
+    assert no_top < no_random - 0.2
 
 
 def test_a_torch_module_is_explained_without_a_wrapper():

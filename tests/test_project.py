@@ -102,4 +102,4 @@ def test_workflows_run_sessions_and_targets_that_exist():
 def test_every_public_extra_is_in_all_or_named_as_left_out():
     extras = PROJECT["project"]["optional-dependencies"]
     in_all = set(re.search(r"\[(.*)\]", extras["all"][0])[1].split(","))
-    assert set(extras) - in_all == {"all", "cluster", "litellm", "transformers"}
+    assert set(extras) - in_all == {"all", "cluster", "litellm", "torch", "transformers"}

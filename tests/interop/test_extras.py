@@ -23,6 +23,7 @@ TOP = topshap.identify(GAME, k=2, budget=60, algorithm="cmcs", random_state=0)
         ("sklearn", lambda: topshap.TopKSelector, "sklearn"),
         ("sklearn", lambda: topshap.games.RetrainingGame.random_forest([[1.0]], [1], task="regression"), "sklearn"),
         ("skimage", lambda: topshap.games.ImageGame(len, [[1.0]], segments=3), "image"),
+        ("torch", lambda: topshap.games.NeuronGame(None, "conv1", [[1.0]], [1]), "torch"),
     ],
 )
 def test_the_error_about_a_missing_library_names_its_extra(library, use, extra, monkeypatch):
@@ -38,7 +39,9 @@ def test_the_error_about_a_missing_library_names_its_extra(library, use, extra, 
 def test_importing_topshap_imports_no_extra():
     code = "import sys, topshap; print(*{name.partition('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "tqdm", "matplotlib"} & set(run.stdout.split())
+    assert not {"sklearn", "pandas", "joblib", "shap", "shapiq", "torch", "tqdm", "matplotlib"} & set(
+        run.stdout.split()
+    )
 
 
 def test_importing_topshap_does_not_import_the_slow_parts_of_scipy():

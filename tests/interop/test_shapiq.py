@@ -98,6 +98,25 @@ def test_an_explainer_of_shapiq_takes_topshaps_algorithms_as_its_approximator():
     assert approximator.result_.evaluations <= 100
 
 
+@pytest.mark.parametrize("kind", ["Explainer", "TabPFNExplainer"])
+def test_every_explainer_that_takes_an_approximator_takes_topshaps(kind):
+    X = np.random.default_rng(0).normal(size=(60, 8))
+    y = X[:, 2] - 2.0 * X[:, 5]
+    approximator = topshap.interop.ShapiqApproximator(n=8, k=2, random_state=0)
+    options = {"approximator": approximator, "index": "SV", "max_order": 1}
+    if kind == "Explainer":  # for any function
+        explainer = shapiq.Explainer(LinearRegression().fit(X, y).predict, X, imputer="baseline", **options)
+    else:  # for in-context models; it fits any estimator for every coalition
+        explainer = shapiq.TabPFNExplainer(
+            model=LinearRegression(), data=X[:50], labels=y[:50], x_test=X[50:], **options
+        )
+    found = explainer.explain(X[0], budget=200)
+    exact = shapiq.ExactComputer(explainer.imputer, n_players=8)("SV", order=1)
+    np.testing.assert_allclose(found.get_n_order_values(1), exact.get_n_order_values(1), atol=0.02)
+    np.testing.assert_array_equal(found.get_n_order_values(1), approximator.result_.estimates)
+    assert approximator.result_.evaluations <= 200
+
+
 def test_an_additive_game_through_shapiq_keeps_its_values_above_the_baseline():
     game = from_shapiq(to_shapiq(AdditiveGame([3.0, 1.0], baseline=2.0)))
     assert game(np.array([[False, False], [True, True]])).tolist() == [0.0, 4.0]

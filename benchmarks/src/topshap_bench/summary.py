@@ -190,7 +190,7 @@ def as_text(header: Sequence[str], lines: Iterable[Sequence[Any]], *, left: int 
 def circumstances() -> str:
     """Return the date, the versions and the machine as one line."""
     versions = []
-    for package in ("topshap", "numpy", "scipy", "shap", "shapiq", "sage-importance"):
+    for package in ("topshap", "numpy", "scipy", "shap", "shapiq", "lightshap", "sage-importance", "torch"):
         try:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:  # not installed

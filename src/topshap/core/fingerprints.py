@@ -161,8 +161,8 @@ class _Digest:
         return True
 
     def _add_array(self, part: Any) -> bool:
-        if hasattr(part, "detach") and hasattr(part, "cpu"):  # a torch tensor
-            part = part.detach().cpu().numpy()
+        if hasattr(part, "detach") and hasattr(part, "cpu") and not isinstance(part, types.ModuleType | type):
+            part = _from_tensor(part)
         if not isinstance(part, np.ndarray | np.generic) or isinstance(part, np.ma.MaskedArray):
             return False
         array = np.asarray(part)
@@ -269,6 +269,12 @@ def _globals_of(code: types.CodeType) -> set[str]:
     """Return the global names that are used by code and the functions defined in it."""
     names = {str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return names.union(*(_globals_of(each) for each in code.co_consts if isinstance(each, types.CodeType)))
+
+
+def _from_tensor(tensor: Any) -> Any:
+    """Return a torch tensor as an array; numpy has no bfloat16, whose numbers are also in single precision."""
+    tensor = tensor.detach().cpu()
+    return tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.numpy()
 
 
 def _inside(part: Any) -> list[Any]:

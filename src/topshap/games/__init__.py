@@ -7,6 +7,7 @@ from topshap.games.ensemble import EnsembleGame
 from topshap.games.image import ImageGame
 from topshap.games.lookup import TableGame
 from topshap.games.loss import LossGame
+from topshap.games.neurons import NeuronGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
 from topshap.games.predictions import PredictionsGame
@@ -29,6 +30,7 @@ __all__ = [
     "ImageGame",
     "Judge",
     "LossGame",
+    "NeuronGame",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",

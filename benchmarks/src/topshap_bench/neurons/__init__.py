@@ -1,0 +1,1 @@
+"""The most important units of small torch networks, next to other ways to find them."""
