@@ -28,6 +28,7 @@ from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
+from topshap.core.side_information import SideInformation
 from topshap.core.stable_ranks import StableRanks
 from topshap.entrypoints import aidentify, identify
 from topshap.evaluation import Oracle, Store, StoredRace
@@ -93,6 +94,7 @@ __all__ = [
     "RaceError",
     "RaceOptions",
     "RareContributionsWarning",
+    "SideInformation",
     "StableRanks",
     "Store",
     "StoreCheck",

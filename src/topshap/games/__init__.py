@@ -5,6 +5,8 @@ from topshap.games.analytic import AdditiveGame, AirportGame, AllOrNothingGame, 
 from topshap.games.data import DataGame
 from topshap.games.ensemble import EnsembleGame
 from topshap.games.image import ImageGame
+from topshap.games.informed import InformedGame
+from topshap.games.knn_shapley import knn_shapley
 from topshap.games.lookup import TableGame
 from topshap.games.per_coalition import PerCoalition, per_coalition
 from topshap.games.prediction import PredictionGame
@@ -23,6 +25,7 @@ __all__ = [
     "EnsembleGame",
     "GloveGame",
     "ImageGame",
+    "InformedGame",
     "PerCoalition",
     "PredictionGame",
     "PredictionsGame",
@@ -34,5 +37,6 @@ __all__ = [
     "UnsupervisedGame",
     "VotingGame",
     "fingerprint_of",
+    "knn_shapley",
     "per_coalition",
 ]
