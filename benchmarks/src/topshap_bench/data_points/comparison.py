@@ -53,12 +53,11 @@ class Setting(NamedTuple):
 
 
 SETTINGS = (
-    Setting("digits", "logistic", 1000, 1000),
-    Setting("digits", "bayes", 1000, 1000),
-    Setting("adult", "logistic", 1000, 1000),
-    Setting("bank-marketing", "logistic", 1000, 1000),
-    Setting("adult", "logistic", 10_000, 1000),
-    Setting("bank-marketing", "bayes", 10_000, 1000),
+    Setting("digits", "bayes", 1000, 500),
+    Setting("adult", "logistic", 1000, 500),
+    Setting("bank-marketing", "logistic", 1000, 500),
+    Setting("adult", "logistic", 10_000, 500),
+    Setting("bank-marketing", "bayes", 10_000, 500),
 )
 
 
