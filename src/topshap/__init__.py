@@ -32,6 +32,7 @@ from topshap.core.pairs_result import TopPairs
 from topshap.core.race import Race
 from topshap.core.result import TopK
 from topshap.core.results import TopKs
+from topshap.core.side_information import SideInformation
 from topshap.core.stable_ranks import StableRanks
 from topshap.core.usage import Usage
 from topshap.entrypoints import aidentify, identify
@@ -107,6 +108,7 @@ __all__ = [
     "RaceError",
     "RaceOptions",
     "RareContributionsWarning",
+    "SideInformation",
     "StableRanks",
     "Store",
     "StoreCheck",

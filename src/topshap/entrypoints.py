@@ -15,6 +15,7 @@ from topshap.core.validation import check_choice, check_int, front_door, is_asyn
 from topshap.driving import adrive, drive
 from topshap.evaluation import Oracle
 from topshap.show.wording import describe_rare_contributions
+from topshap.side_information import side_information_of
 
 if TYPE_CHECKING:
     import os
@@ -214,7 +215,8 @@ def _race_for(
     if options.get("player_names") is None:
         options["player_names"] = oracle.player_names
     outputs: dict[str, Any] = {"n_outputs": oracle.n_outputs, "output_names": oracle.output_names}
-    race = Race(n, k, deterministic=oracle.deterministic, **outputs, **options)
+    side = side_information_of(oracle.game, n, options)
+    race = Race(n, k, deterministic=oracle.deterministic, side_information=side, **outputs, **options)
     race.player_values = check_player_values(getattr(oracle.game, "player_values", None), n)
     name = getattr(oracle.game, "output_name", None)
     race.output_name = None if name is None else str(name)

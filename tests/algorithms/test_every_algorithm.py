@@ -125,7 +125,7 @@ def test_a_single_player_has_the_whole_gain(algorithm, counting):
         assert (top.stopped, top.evaluations) == ("exact", 2)
 
 
-SAMPLES_OF_MARGINALS = sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm", "odd-gp", "odd-gp@k"})
+SAMPLES_OF_MARGINALS = sorted(set(ALGORITHMS) - {"kernelshap", "stratified-svarm", "odd-gp", "odd-gp@k", "player-gp"})
 
 
 @either_counting

@@ -97,7 +97,7 @@ def report(rows: Sequence[Row]) -> str:
     """Return the report: a table for every family and one for all games, with a line per algorithm."""
     families = grouped(rows, "family")
     named = {name: group for (name,), group in families.items()}
-    parts = [circumstances(), ABOUT]
+    parts = [circumstances("lightshap"), ABOUT]
     for name, group in ({**named, "all games": list(rows)} if len(named) > 1 else named).items():
         settings = {(row.k, row.budget) for row in group}
         title = f"{name}: {len(grouped(group, 'family', 'game'))} games, k in {sorted({k for k, _ in settings})}, "

@@ -187,10 +187,10 @@ def as_text(header: Sequence[str], lines: Iterable[Sequence[Any]], *, left: int 
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
-def circumstances() -> str:
-    """Return the date, the versions and the machine as one line."""
+def circumstances(*packages: str) -> str:
+    """Return the date, the versions, also those of these packages, and the machine as one line."""
     versions = []
-    for package in ("topshap", "numpy", "scipy", "shap", "shapiq", "lightshap", "sage-importance", "torch"):
+    for package in ("topshap", "numpy", "scipy", "shap", "shapiq", *packages):
         try:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:  # not installed

@@ -20,6 +20,7 @@ from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
+from topshap.algorithms.player_gp.algorithm import PlayerGP
 from topshap.algorithms.registry import ALGORITHMS, make
 from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
@@ -40,6 +41,7 @@ __all__ = [
     "KernelSHAP",
     "OddGP",
     "OddGPAtK",
+    "PlayerGP",
     "Problem",
     "Round",
     "Rounds",

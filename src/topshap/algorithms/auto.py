@@ -85,6 +85,7 @@ from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
+from topshap.algorithms.player_gp.algorithm import PlayerGP
 from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.validation import refuse
 
@@ -95,6 +96,8 @@ if TYPE_CHECKING:
 
 ODD_GP_PLAYERS = 2000
 """The largest number of players for which the Gaussian process is fitted."""
+FEW_EVALUATIONS = 2
+"""The number of evaluations per player below which marginal contributions of single players are too few."""
 SHARED_PLAYERS = 200
 """The largest number of players for which several outputs share a Gaussian process: each has its own relevance."""
 PAIRWISE_PLAYERS = 2000
@@ -110,6 +113,7 @@ def choose(
     ordered: bool = False,
     deterministic: bool = True,
     bounded: bool = False,
+    informed: bool = False,
 ) -> Algorithm[Any]:
     """Return the algorithm that ``algorithm="auto"`` runs.
 
@@ -131,6 +135,8 @@ def choose(
         Whether a coalition has the same value every time.
     bounded
         Whether a range of the values is known.
+    informed
+        Whether there is side information about the players, see `topshap.SideInformation`.
 
     Examples
     --------
@@ -138,6 +144,8 @@ def choose(
     'odd-gp'
     >>> choose(n_players=5000, budget=20_000, guarantee=None).name
     'cmcs'
+    >>> choose(n_players=5000, budget=2000, guarantee=None).name
+    'player-gp'
     >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
     'odd-gp@k'
     """
@@ -149,7 +157,7 @@ def choose(
     if guarantee == "published":
         return CMCSAtK()
     if guarantee is None:
-        return OddGP() if budget is not None and n_players <= ODD_GP_PLAYERS else sampling
+        return _for_budget(n_players, budget, informed=informed) or sampling
     if deterministic and n_players <= (OddGPAtK.max_players or n_players):
         return OddGPAtK()
     if guarantee == "credible":
@@ -168,6 +176,17 @@ def choose(
     return SwapAtK()
 
 
+def _for_budget(n_players: int, budget: int | None, *, informed: bool) -> Algorithm[Any] | None:
+    """Return the algorithm of a race that only its budget ends, None if it samples marginal contributions."""
+    if informed:
+        return PlayerGP()
+    if budget is None:
+        return None
+    if n_players <= ODD_GP_PLAYERS:
+        return OddGP()
+    return PlayerGP() if budget < FEW_EVALUATIONS * n_players else None
+
+
 def choose_for_outputs(
     *,
     n_players: int,
@@ -177,6 +196,7 @@ def choose_for_outputs(
     ordered: bool = False,  # noqa: ARG001 - the same parameters as `choose`
     deterministic: bool = True,
     bounded: bool = False,  # noqa: ARG001 - the same parameters as `choose`
+    informed: bool = False,  # noqa: ARG001 - the same parameters as `choose`
 ) -> Algorithm[Any]:
     """Return the algorithm that ``algorithm="auto"`` runs on a game with several outputs; see `choose`.
 

@@ -19,6 +19,7 @@ from topshap.algorithms.enumeration import Enumeration
 from topshap.algorithms.greedy_cmcs import GreedyCMCS
 from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.fixed_confidence import OddGPAtK
+from topshap.algorithms.player_gp.algorithm import PlayerGP
 from topshap.algorithms.swap.algorithm import SwapAtK
 from topshap.core.algorithm import Algorithm
 from topshap.core.limits import default_guarantee
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from topshap.core.limits import Limits
     from topshap.core.options import CheckedOptions
+    from topshap.core.side_information import SideInformation
     from topshap.core.stopping import Guarantee
     from topshap.statistics.ranking import RankBy
 
@@ -39,6 +41,7 @@ ALGORITHMS: Mapping[str, type[Algorithm[Any]]] = {
         OddGP,
         OddGPAtK,
         SwapAtK,
+        PlayerGP,
         CMCS,
         GreedyCMCS,
         CMCSAtK,
@@ -76,7 +79,13 @@ def make(algorithm: Any) -> Algorithm[Any]:
 
 
 def pick_algorithm(
-    limits: Limits, n: int, options: CheckedOptions, *, deterministic: bool, n_outputs: int | None = None
+    limits: Limits,
+    n: int,
+    options: CheckedOptions,
+    *,
+    deterministic: bool,
+    n_outputs: int | None = None,
+    side: SideInformation | None = None,
 ) -> Algorithm[Any]:
     """Return the algorithm to run: the requested one, or the choice of ``"auto"``; refuse one that lacks an ability."""
     auto = isinstance(options.algorithm, str) and options.algorithm == "auto"
@@ -98,7 +107,11 @@ def pick_algorithm(
         ordered=options.ordered or options.order != 1,  # neither can be shown by players across the border alone
         deterministic=deterministic,
         bounded=limits.value_range is not None,
+        informed=side is not None and options.order == 1,
     )
+    if side is not None and side.required and not picked.takes_side_information:
+        able = _names(lambda kind: kind.takes_side_information)
+        refuse("algorithm", options.algorithm, must_be=f"one that uses side information: {able}")
     if several and picked.outputs == "one":
         able = _names(lambda kind: kind.outputs != "one")
         must_be = f"one for a game with several outputs: 'auto', {able}. This game has {n_outputs}"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from topshap.core.ledger import Ledger
+    from topshap.core.side_information import SideInformation
     from topshap.core.stopping import Guarantee, StoppingRule
     from topshap.core.typing import Coalitions, Players, Values
     from topshap.statistics.ranking import RankBy
@@ -109,6 +110,8 @@ class Problem:
     """Whether the algorithm chooses k, at a gap of at least epsilon; see `Algorithm.finds_clear_gap`."""
     order: int = 1
     """The size of the candidates: 1 for players, 2 for pairs of players; see `topshap.core.pairs`."""
+    side: SideInformation | None = None
+    """What is known about the players before anything is evaluated, with the prior in the algorithm's scale."""
 
     @property
     def n_candidates(self) -> int:
@@ -218,6 +221,8 @@ class Algorithm(ABC, Generic[StandingT]):
     finds_clear_gap: ClassVar[bool] = False
     """Whether it supports ``k="clear"``: its standing then has an attribute ``size``, the k that it has chosen so far,
     and its stopping rule is met when the gap after these players is at least epsilon."""
+    takes_side_information: ClassVar[bool] = False
+    """Whether it uses `Problem.side`."""
     max_players_of_pairs: ClassVar[int | None] = None
     """The largest number of players in a race of order 2, None for any."""
     outputs: ClassVar[HowOutputs] = "one"

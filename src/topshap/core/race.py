@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from topshap.core.looks import EarlyEnd
     from topshap.core.options import RaceOptions
     from topshap.core.result import Stopped, TopK
+    from topshap.core.side_information import SideInformation
     from topshap.core.typing import Coalitions, Values
 
 
@@ -51,6 +52,8 @@ class Race(RaceState):
         `TopKs`. By default the first values told decide.
     output_names
         One name per output.
+    side_information
+        What is known about the players before anything is evaluated: a prior and features.
     clock
         A function that returns the time in seconds, for `topshap.stopping.TimeLimit`.
     **options
@@ -75,13 +78,13 @@ class Race(RaceState):
         deterministic: bool = True,
         n_outputs: int | None = None,
         output_names: Iterable[str] | None = None,
+        side_information: SideInformation | None = None,
         clock: Callable[[], float] = monotonic,
         **options: Unpack[RaceOptions],
     ) -> None:
         refuse_unknown(options, Race)
-        setup = Setup.of(
-            n_players, k, options, deterministic=deterministic, n_outputs=n_outputs, output_names=output_names
-        )
+        facts: dict[str, Any] = {"deterministic": deterministic, "side": side_information}
+        setup = Setup.of(n_players, k, options, n_outputs=n_outputs, output_names=output_names, **facts)
         super().__init__(setup, clock)
         self._reader: RoundReader
         self._telling = False

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from topshap.core.ledger import Counting
     from topshap.core.options import RaceOptions
     from topshap.core.scale import Scale
+    from topshap.core.side_information import SideInformation
     from topshap.core.typing import Values
     from topshap.statistics.ranking import RankBy
 
@@ -54,6 +55,8 @@ class Setup:
     n_outputs: int | None
     """The number of outputs, None for one number per coalition, or if it is not known yet."""
     output_names: tuple[str, ...] | None
+    side: SideInformation | None
+    """What is known about the players before anything is evaluated."""
 
     @cached_property
     def negates(self) -> bool:
@@ -71,6 +74,7 @@ class Setup:
         deterministic: bool,
         n_outputs: int | None = None,
         output_names: Iterable[str] | None = None,
+        side: SideInformation | None = None,
     ) -> Setup:
         """Check the options of a race and resolve them."""
         n = check_int("n_players", n_players, low=1)
@@ -79,7 +83,10 @@ class Setup:
         if n < checked.order:
             refuse("order", checked.order, must_be="1 in a game with a single player, which has no pairs")
         clear_gap = is_clear(k)
-        limits, algorithm = _resolve(n, checked, n_outputs, deterministic=deterministic, clear_gap=clear_gap)
+        if side is not None and side.n_players != n:
+            refuse("side_information", got=f"that of {side.n_players} players", must_be=f"that of {n} players")
+        facts: dict[str, Any] = {"deterministic": deterministic, "clear_gap": clear_gap, "side": side}
+        limits, algorithm = _resolve(n, checked, n_outputs, **facts)
         seed = checked.random_state
         return cls(
             n=n,
@@ -96,6 +103,7 @@ class Setup:
             options=checked,
             n_outputs=n_outputs,
             output_names=output_names,
+            side=side,
         )
 
     def for_outputs(self, n_outputs: int) -> Setup:
@@ -103,10 +111,14 @@ class Setup:
         if self.n_outputs is not None:  # known from the start
             return self
         if self.options.algorithm == "auto":
-            more = {"deterministic": self.deterministic, "clear_gap": self.limits.clear_gap}
+            more: dict[str, Any] = {
+                "deterministic": self.deterministic,
+                "clear_gap": self.limits.clear_gap,
+                "side": self.side,
+            }
             limits, algorithm = _resolve(self.n, self.options, n_outputs, **more)
             return replace(self, limits=limits, algorithm=algorithm, n_outputs=n_outputs)
-        _pick(self.limits, self.n, self.options, n_outputs, deterministic=self.deterministic)
+        _pick(self.limits, self.n, self.options, n_outputs, deterministic=self.deterministic, side=self.side)
         return replace(self, n_outputs=n_outputs)
 
     def ledger(self) -> Ledger:
@@ -164,7 +176,14 @@ class Setup:
             outputs=outputs,
             n_outputs=1 if outputs is None else len(outputs.empty),
             order=self.order,
+            side=self._scaled_side(scale),
         )
+
+    def _scaled_side(self, scale: Scale | OutputScales) -> SideInformation | None:
+        """Return the side information with its prior in the units of the algorithm."""
+        if self.side is None or self.side.prior is None or isinstance(scale, OutputScales):
+            return self.side
+        return replace(self.side, prior=scale.apply(self.side.prior))
 
     def _bounds(self, scale: Scale) -> tuple[float | None, tuple[float, float] | None]:
         """Return the tolerance and the range of values in the units of the algorithm."""
@@ -184,20 +203,32 @@ class Setup:
 
 
 def _resolve(
-    n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool, clear_gap: bool
+    n: int,
+    checked: CheckedOptions,
+    n_outputs: int | None,
+    *,
+    deterministic: bool,
+    clear_gap: bool,
+    side: SideInformation | None,
 ) -> tuple[Limits, Algorithm[Any]]:
     """Return the limits of a race and its algorithm."""
     limits = replace(resolve_limits(n, checked, deterministic=deterministic), clear_gap=clear_gap)
-    algorithm = _pick(limits, n, checked, n_outputs, deterministic=deterministic)
+    algorithm = _pick(limits, n, checked, n_outputs, deterministic=deterministic, side=side)
     several = n_outputs is not None and checked.algorithm == "auto"
     return limits.settled(algorithm, default="credible" if several else None), algorithm
 
 
 def _pick(
-    limits: Limits, n: int, checked: CheckedOptions, n_outputs: int | None, *, deterministic: bool
+    limits: Limits,
+    n: int,
+    checked: CheckedOptions,
+    n_outputs: int | None,
+    *,
+    deterministic: bool,
+    side: SideInformation | None,
 ) -> Algorithm[Any]:
     """Return the algorithm of a race; refuse one that cannot run it."""
     if checked.order != 1 and n_outputs is not None:
         refuse("order", checked.order, must_be=f"1 for a game with several outputs. This game has {n_outputs}")
     pick: Callable[..., Algorithm[Any]] = bound("pick_algorithm")
-    return pick(limits, n, checked, deterministic=deterministic, n_outputs=n_outputs)
+    return pick(limits, n, checked, deterministic=deterministic, n_outputs=n_outputs, side=side)

@@ -5,6 +5,8 @@ from topshap.games.analytic import AdditiveGame, AirportGame, AllOrNothingGame, 
 from topshap.games.data import DataGame
 from topshap.games.ensemble import EnsembleGame
 from topshap.games.image import ImageGame
+from topshap.games.informed import InformedGame
+from topshap.games.knn_shapley import knn_shapley
 from topshap.games.lookup import TableGame
 from topshap.games.loss import LossGame
 from topshap.games.neurons import NeuronGame
@@ -28,6 +30,7 @@ __all__ = [
     "ExactMatch",
     "GloveGame",
     "ImageGame",
+    "InformedGame",
     "Judge",
     "LossGame",
     "NeuronGame",
@@ -44,5 +47,6 @@ __all__ = [
     "UnsupervisedGame",
     "VotingGame",
     "fingerprint_of",
+    "knn_shapley",
     "per_coalition",
 ]

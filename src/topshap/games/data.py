@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topshap.core.extras import import_extra
-from topshap.core.validation import check_int, check_names, front_door, refuse
+from topshap.core.validation import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_names,
+    check_vector,
+    front_door,
+    refuse,
+)
 from topshap.games.base import PlayerGroups
+from topshap.games.incremental import Sweep, is_exact
+from topshap.games.knn_shapley import knn_shapley
+from topshap.games.point_features import mean_of_players, scaled_columns, sums_of_players, with_target
 from topshap.games.scoring import (
     ScoreGame,
     check_estimator,
@@ -23,7 +35,10 @@ from topshap.games.tables import as_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from topshap.core.typing import Coalition
+    from topshap.core.typing import Coalition, Coalitions, Matrix, Values
+
+INFORMED_BEYOND = 2000
+"""The number of players beyond which a game has a prior and features by default."""
 
 
 @front_door
@@ -54,6 +69,16 @@ class DataGame(ScoreGame):
         The minimum number of points for training, for example the number of neighbours of a nearest-neighbour model.
     point_names
         The names of the rows; by default their positions.
+    prior
+        Cheap values of the points, which ``algorithm="player-gp"`` learns the difference to: one number per player; a
+        cheap game, such as a `DataGame` of a faster model; or ``"knn"``, the exact values for a nearest-neighbour
+        classifier (`knn_shapley`) on columns scaled to variance 1, with categories as one column each and 0, the mean,
+        for missing numbers. ``"auto"`` is ``"knn"`` for classifiers with more than 2000 players, and otherwise None.
+    incremental
+        Whether to train with ``partial_fit``: a model learns only the new points if a coalition contains the one before
+        it in the same call, as those of a permutation do (``algorithm="approshapley"``). With naive Bayes models that
+        count, the values are the same. For any other estimator they depend on the order of the points, and the game is
+        not `deterministic`.
     random_state
         A seed for every ``random_state`` of the estimator that is None. With None, the estimator stays random.
     fingerprint
@@ -85,6 +110,8 @@ class DataGame(ScoreGame):
         always: Iterable[Any] | None = None,
         min_points: int = 1,
         point_names: Sequence[str] | None = None,
+        prior: Any = "auto",
+        incremental: bool = False,
         random_state: int | None = 0,
         fingerprint: str | None = None,
     ) -> None:
@@ -102,16 +129,68 @@ class DataGame(ScoreGame):
         self._scorer = check_scorer(self._estimator, scoring)
         self._seed, self._scoring = effective_seed(estimator, random_state), scoring
         base = import_extra("sklearn.base", extra="sklearn", needed_by="DataGame")
-        self._one_class_is_enough = not base.is_classifier(self._estimator)
+        self._classifies: bool = base.is_classifier(self._estimator)
+        self._prior = self._check_prior(prior)
+        self._incremental = check_bool("incremental", incremental)
+        if self._incremental:
+            if not hasattr(self._estimator, "partial_fit"):
+                refuse("incremental", incremental, must_be="False for an estimator without partial_fit")
+            self.deterministic = self.deterministic and is_exact(self._estimator)
 
-    def _score(self, present: Coalition) -> float:
+    @property
+    def prior(self) -> Any:
+        """Cheap values of the players, or a cheap game; None if there are none. ``"knn"`` is computed when read."""
+        if not isinstance(self._prior, str):
+            return self._prior
+        train, test = scaled_columns(self._X, self._X_test)
+        of_rows = knn_shapley(train, self._y, test, self._y_test)
+        return sums_of_players(of_rows, self.player_of, self.n_players)
+
+    @property
+    def player_features(self) -> Matrix | None:
+        """The columns and the target of every player on a common scale, its mean row if it has several rows.
+
+        None up to 2000 players, unless a prior is given.
+        """
+        if self._prior is None and self.n_players <= INFORMED_BEYOND:
+            return None
+        columns, _ = scaled_columns(self._X, self._X_test)
+        rows = with_target(columns, self._y, classifies=self._classifies)
+        return mean_of_players(rows, self.player_of, self.n_players)
+
+    def _check_prior(self, prior: Any) -> Any:
+        """Return the prior as given, with ``"knn"`` or None in place of ``"auto"``."""
+        if isinstance(prior, str):
+            check_choice("prior", prior, ("auto", "knn"))
+            if prior == "auto":
+                return "knn" if self._classifies and self.n_players > INFORMED_BEYOND else None
+            if not self._classifies:
+                refuse("prior", prior, must_be="one number per player, a game or None for a regressor")
+        elif prior is not None and not callable(prior):
+            prior = check_vector("prior", prior)
+            if len(prior) != self.n_players:
+                refuse("prior", got=f"{len(prior)} numbers", must_be=f"one number for each of {self.n_players} players")
+        return prior
+
+    def _values(self, present: Coalitions) -> Values:
+        if not self._incremental:
+            return super()._values(present)
+        sweep = Sweep(self._estimator, self._X, self._y, classifies=self._classifies)
+        score = partial(self._score, sweep=sweep)
+        return np.array([self._checked_score(row, score) for row in present], dtype=np.float64)
+
+    def _score(self, present: Coalition, sweep: Sweep | None = None) -> float:
         clone = import_extra("sklearn.base", extra="sklearn", needed_by=type(self).__name__).clone
         rows = present if present.any() else np.ones_like(present)
         target = self._y[rows]
-        trainable = present.sum() >= self._min_points and (self._one_class_is_enough or len(np.unique(target)) > 1)
-        model = clone(self._estimator if trainable else self._constant).fit(self._X.rows(rows).data, target)
+        trainable = present.sum() >= self._min_points and (not self._classifies or len(np.unique(target)) > 1)
+        if trainable and sweep is not None:
+            model = sweep.model(rows)
+        else:
+            model = clone(self._estimator if trainable else self._constant).fit(self._X.rows(rows).data, target)
         return float(self._scorer(model, self._X_test.data, self._y_test))
 
     def _parts(self) -> dict[str, Any]:
         data = (self._X.data, self._y, self._X_test.data, self._y_test)
-        return {"estimator": self._estimator, "scorer": self._scorer, "data": data, "min_points": self._min_points}
+        parts = {"estimator": self._estimator, "scorer": self._scorer, "data": data, "min_points": self._min_points}
+        return parts | {"incremental": True} if self._incremental else parts

@@ -13,6 +13,8 @@ from topshap.core.validation import refuse
 from topshap.games.base import GroupedGame
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from topshap.core.typing import Coalition, Coalitions, Values
@@ -35,9 +37,9 @@ class ScoreGame(GroupedGame):
     def _options(self) -> dict[str, Any]:
         return {"random_state": self._seed, "scoring": self._scoring}
 
-    def _checked_score(self, present: Coalition) -> float:
+    def _checked_score(self, present: Coalition, score: Callable[[Coalition], float] | None = None) -> float:
         try:
-            return float(self._score(present))
+            return float((score or self._score)(present))
         except Exception as error:
             who = names_of(present, tuple(str(label) for label in self._groups.labels))
             error.add_note(f"The error occurred while scoring a model with {who}.")

@@ -8,10 +8,10 @@ from pathlib import Path
 import typer
 
 from topshap.core.errors import TopshapError
-from topshap_bench.cli import experiments, importance, measurements, neurons, prompts, warm_up
+from topshap_bench.cli import data_points, experiments, importance, measurements, neurons, prompts, warm_up
 
-MODULES = (experiments, importance, measurements, neurons, prompts, warm_up)
-"""The modules with the commands, in the order of their names."""
+MODULES = (data_points, experiments, importance, measurements, neurons, prompts, warm_up)
+"""The modules with the commands."""
 
 
 def build() -> typer.Typer:

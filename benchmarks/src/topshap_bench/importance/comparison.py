@@ -155,7 +155,7 @@ def ratios(cells: Sequence[Cell], setups: Sequence[str]) -> dict[tuple[Importanc
 
 def report(cells: Sequence[Cell], stopped: Sequence[Confident], described: Sequence[str]) -> str:
     """Return the report: errors, ratios to the best other method, coverage and confident sets."""
-    parts = [circumstances(), "\n".join(described)]
+    parts = [circumstances("sage-importance"), "\n".join(described)]
     parts.append(
         "errors as a fraction of the range of the truth, times 1000; predictions in thousands; coverage of 95% "
         "intervals"

@@ -174,7 +174,7 @@ def report(cells: Sequence[Cell]) -> str:
     if missing:
         about += f"\nnot installed: {', '.join(missing)}"
     table = as_text([*columns, "CPU", "wall", "own CPU", "predictions"], lines, left=1)
-    parts = [circumstances(), about, table, _speed_table(speeds(cells)), _sharing(cells)]
+    parts = [circumstances("lightshap"), about, table, _speed_table(speeds(cells)), _sharing(cells)]
     return "\n\n".join(part for part in parts if part)
 
 
