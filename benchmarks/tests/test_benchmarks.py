@@ -9,7 +9,7 @@ import topshap_bench as bench
 from topshap.algorithms import ALGORITHMS
 from topshap.core.errors import ParameterError
 from topshap.games import TableGame
-from topshap_bench import guarantee, paper, race, scaling, stability, summary
+from topshap_bench import goals, guarantee, paper, race, scaling, stability, summary
 from topshap_bench.adversarial import KINDS
 
 
@@ -70,7 +70,7 @@ def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
         ({"rank_by": "magnitude", "ordered": True}, "k=4 by magnitude, in order;"),
         ({"rank_by": "magnitude", "order": 2}, "k=4 pairs by magnitude;"),
         ({"rank_by": "lowest", "players": 8}, "k=4 by lowest;"),
-        ({"clear": True, "epsilon": 0.5}, "the first clear gap by value;"),
+        ({"clear": True, "players": 8}, "the first clear gap by value;"),
     ],
 )
 def test_the_guarantee_of_other_goals_is_measured_and_resumed(tmp_path, goal, title):
@@ -105,6 +105,18 @@ def test_real_games_of_several_families_have_a_line_together(games, tmp_path):
     text = guarantee.report([*found.rows, *other])[0]
     line = next(line for line in text.splitlines() if line.startswith(guarantee.REAL))
     assert "0 of 6 " in line
+
+
+def test_every_goal_has_a_table_with_its_kinds_and_the_real_games(games, tmp_path):
+    terms = {"games": 1, "runs": 1, "real_runs": 1, "deltas": [0.1]}
+    found = goals.goals(games[:1], tmp_path, **terms)
+    *tables, last = found.text.split("Every guarantee was kept.")
+    assert found.kept
+    assert last == ""
+    for table, goal in zip(tables, goals.GOALS.values(), strict=True):
+        families = [line.split()[0] for line in table.splitlines() if "odd-gp@k" in line]
+        assert families == [kind for kind, *_ in goal.games] + [games[0].family] * goal.real
+    assert goals.goals(games[:1], tmp_path, **terms).rows == found.rows  # resumed
 
 
 def test_a_failure_rate_above_delta_is_reported(games):

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from topshap.core.errors import TopshapError
-from topshap_bench.cli import experiments, measurements
+from topshap_bench.cli import experiments, goals, measurements
 
 
 def build() -> typer.Typer:
@@ -19,7 +19,7 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
     )
-    for command in (*experiments.COMMANDS, *measurements.COMMANDS):
+    for command in (*experiments.COMMANDS, *goals.COMMANDS, *measurements.COMMANDS):
         app.command(command.__name__.replace("_", "-"))(command)
     return app
 

@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
     from topshap_bench.sources import Source
 
-GAMES = 5
-"""The number of games, of those with the most players."""
+GAMES = 3
+"""The number of games that are timed."""
 
 
-def costs(sources: Sequence[Source], budgets: Sequence[int], *, runs: int = 3) -> str:
+def costs(sources: Sequence[Source], budgets: Sequence[int], *, runs: int = 2) -> str:
     """Return a table with the CPU seconds of runs, the shortest of some each, as means over games.
 
     Parameters
     ----------
     sources
-        The games; `GAMES` of them are used, those with the most players first.
+        The games, of which `GAMES` in equal distances are used.
     budgets
         The budgets; those that cover all coalitions are left out.
     runs
         The number of runs, of which the shortest counts.
     """
-    games = sorted((source.open().game for source in sources), key=lambda game: -game.n_players)[:GAMES]
+    chosen = np.unique(np.linspace(0, len(sources) - 1, GAMES).astype(int)) if sources else []
+    games = sorted((sources[i].open().game for i in chosen), key=lambda game: game.n_players)
     lines = []
     for budget in budgets:
         found = [_seconds(game, budget, runs) for game in games if budget < 2**game.n_players]
@@ -41,7 +42,7 @@ def costs(sources: Sequence[Source], budgets: Sequence[int], *, runs: int = 3) -
             ratio = f"{(players + afterwards) / players:.2f}"
             lines.append([str(budget), len(found), *(f"{s:.3f}" for s in (players, afterwards, pairs)), ratio])
     header = ["budget", "games", "players", "interactions", "pairs", "with / without interactions"]
-    n = f"{games[-1].n_players} to {games[0].n_players}" if games else "no"
+    n = f"{games[0].n_players} to {games[-1].n_players}" if games else "no"
     title = f"CPU seconds of a run for players, of its interactions, and of a run for pairs ({n} players)"
     return f"{title}\n\n{as_text(header, lines)}"
 
