@@ -32,6 +32,7 @@ from topshap_bench import (
     fixed_budget,
     fixed_confidence,
     global_games,
+    goals,
     guarantee,
     large_confidence,
     large_games,
@@ -80,6 +81,7 @@ SMALL = {
         "rules": (("odd-gp@k", "asymptotic"),),
         "deltas": (0.1,),
     },
+    goals: {"names": ("clear", "zero"), "games": 1, "real_runs": 1, "deltas": (0.1,)},
     paper: {"budgets": (50, 100), "ks": (1, 2), "runs_of_table_1": 1},
     scaling: {"algorithms": ("cmcs",), "players": (10, 20), "budgets": (100, 200)},
     fixed_budget: {"half": "all", "budgets": (30,)},
@@ -97,7 +99,10 @@ SMALL = {
 }
 """Smaller settings for the benchmarks, by module."""
 FEWER = {
-    **{module: {"runs": 1, "n_jobs": 1} for module in (race, guarantee, paper, fixed_budget, tree_surrogates, warm_up)},
+    **{
+        module: {"runs": 1, "n_jobs": 1}
+        for module in (race, guarantee, goals, paper, fixed_budget, tree_surrogates, warm_up)
+    },
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
     reproduce: {"runs": 2, "n_jobs": 1},
     scaling: {"runs": 1},

@@ -59,7 +59,7 @@ def test_every_shell_command_is_a_make_target_or_runs(tmp_path):
 
 
 def test_the_number_of_algorithms_is_right():
-    assert "**Sixteen algorithms.**" in README
+    assert "**Seventeen algorithms.**" in README
     assert len(topshap.algorithms.ALGORITHMS) == 16
 
 

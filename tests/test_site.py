@@ -17,6 +17,7 @@ COMMANDS = {
     "confidence": "topshap-bench fixed-confidence",
     "guarantee": "topshap-bench guarantee",
     "guarantee-kinds": "topshap-bench guarantee",
+    "guarantee-goals": "topshap-bench guarantee-goals",
     "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
     "importance": "topshap-bench importance",

@@ -68,6 +68,21 @@ def test_the_number_of_players_is_in_the_documented_range(kind):
     assert all(low <= game.n_players <= high for game in games(kind))
 
 
+@pytest.mark.parametrize(("kind", "part"), [("near-tie-lowest", 0.01), ("tie-lowest", 0.0)])
+def test_the_border_of_the_lowest_is_as_narrow_as_documented(kind, part):
+    for number in NUMBERS:
+        phi = np.sort(adversarial_game(kind, number).shapley_values())
+        assert phi[K] - phi[K - 1] == pytest.approx(part * np.ptp(phi), rel=0.2, abs=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "gap"), [("near-tie-gap", 0.5), ("tie-gap", 0.0)])
+def test_no_gap_is_as_wide_as_epsilon_or_positive(kind, gap):
+    for number in NUMBERS:
+        phi = np.sort(adversarial_game(kind, number).shapley_values())
+        assert np.diff(phi) == pytest.approx(gap, abs=1e-9)
+        assert gap < KINDS[kind].epsilon or KINDS[kind].epsilon == 0.0 == gap
+
+
 @pytest.mark.parametrize("kind", RECORDED)
 def test_the_numbers_of_games_in_published_reports_keep_their_meaning(kind):
     assert adversarial_game(kind, 3).fingerprint[:12] == RECORDED[kind]

@@ -9,7 +9,7 @@ import topshap_bench as bench
 from topshap.algorithms import ALGORITHMS
 from topshap.core.errors import ParameterError
 from topshap.games import TableGame
-from topshap_bench import guarantee, paper, race, scaling, stability, summary
+from topshap_bench import goals, guarantee, paper, race, scaling, stability, summary
 from topshap_bench.adversarial import KINDS
 
 
@@ -69,6 +69,8 @@ def test_failures_are_counted_for_every_rule_and_delta(games, tmp_path):
     [
         ({"rank_by": "magnitude", "ordered": True}, "k=4 by magnitude, in order;"),
         ({"rank_by": "magnitude", "order": 2}, "k=4 pairs by magnitude;"),
+        ({"rank_by": "lowest", "players": 8}, "k=4 by lowest;"),
+        ({"clear": True, "players": 8}, "the first clear gap by value;"),
     ],
 )
 def test_the_guarantee_of_other_goals_is_measured_and_resumed(tmp_path, goal, title):
@@ -76,9 +78,45 @@ def test_the_guarantee_of_other_goals_is_measured_and_resumed(tmp_path, goal, ti
     found = guarantee.guarantee([], tmp_path, **terms, **goal)
     assert title in found.text
     assert {(row.algorithm, row.guarantee) for row in found.rows} == set(guarantee.OF_OTHER_GOALS)
-    assert all(row.setting.key.endswith(("magnitude|ordered", "magnitude|pairs")) for row in found.rows)
+    assert {row.n_players for row in found.rows} == {goal.get("players", 12)}
     assert not any(guarantee.failed(row) for row in found.rows)
     assert guarantee.guarantee([], tmp_path, **terms, **goal).rows == found.rows
+
+
+def test_a_clear_gap_that_is_not_there_is_a_failure():
+    terms = {"epsilon": 0.1, "unit": "value", "deltas": [0.1], "runs": 1}
+    pairs = bench.fixed_confidence_settings(
+        [bench.Source("additive", "0")], [("odd-gp@k", "asymptotic")], ks=[0], **terms
+    )
+    (row,) = bench.run(pairs)
+    assert (row.k, row.stopped) == (0, "confident")
+    assert row.lead > 0.1
+    assert not guarantee.failed(row)
+    assert guarantee.failed(row._replace(lead=0.09))
+    assert not guarantee.failed(row._replace(lead=0.09, stopped="exact"))  # which does not claim a gap
+    assert guarantee.failed(row._replace(lead=0.0, epsilon=0.0))
+
+
+def test_real_games_of_several_families_have_a_line_together(games, tmp_path):
+    terms = {"kinds": ["additive"], "games": 1, "deltas": [0.1], "runs": 1, "rules": [("odd-gp@k", "asymptotic")]}
+    found = guarantee.guarantee(games[:1], tmp_path, real_runs=3, budgets=[], **terms)
+    assert guarantee.REAL not in found.text
+    other = [row._replace(family="other") for row in found.rows if row.family not in KINDS]
+    text = guarantee.report([*found.rows, *other])[0]
+    line = next(line for line in text.splitlines() if line.startswith(guarantee.REAL))
+    assert "0 of 6 " in line
+
+
+def test_every_goal_has_a_table_with_its_kinds_and_the_real_games(games, tmp_path):
+    terms = {"games": 1, "runs": 1, "real_runs": 1, "deltas": [0.1]}
+    found = goals.goals(games[:1], tmp_path, **terms)
+    *tables, last = found.text.split("Every guarantee was kept.")
+    assert found.kept
+    assert last == ""
+    for table, goal in zip(tables, goals.GOALS.values(), strict=True):
+        families = [line.split()[0] for line in table.splitlines() if "odd-gp@k" in line]
+        assert families == [kind for kind, *_ in goal.games] + [games[0].family] * goal.real
+    assert goals.goals(games[:1], tmp_path, **terms).rows == found.rows  # resumed
 
 
 def test_a_failure_rate_above_delta_is_reported(games):

@@ -6,8 +6,10 @@ from topshap.games import TableGame
 from topshap_bench.cli import build
 from topshap_bench.external import Answer
 from topshap_bench.pairs import comparison
-from topshap_bench.pairs.comparison import BEST, OURS, Outcome, Setting, compare_pairs, exact_interactions, ratio
+from topshap_bench.pairs.comparison import SLOW, Setting, compare_pairs, exact_interactions
+from topshap_bench.pairs.costs import costs
 from topshap_bench.pairs.model_games import _save
+from topshap_bench.pairs.report import BEST, OURS, PairRow, mean_errors, ratio
 from topshap_bench.sources import Source
 
 
@@ -36,29 +38,69 @@ def test_budgets_that_cover_all_coalitions_are_left_out(folder):
     assert " 128 " not in text
 
 
-def test_a_rival_runs_once_per_seed_for_all_k(folder, monkeypatch):
-    runs = []
+@pytest.fixture
+def runs(monkeypatch):
+    """The runs of rivals as (name, budget, seed); all rivals answer the same."""
+    made = []
 
     def estimate(name, game, *, budget, seed):
-        runs.append(seed)
+        made.append((name, budget, seed))
         return Answer(np.arange(21.0), budget, budget)
 
     monkeypatch.setattr(comparison, "estimate_pairs", estimate)
+    return made
+
+
+def test_a_rival_runs_once_per_seed_for_all_k(folder, runs):
     source = Source("other", "a", folder / "other" / "a.npz")
-    outcome = comparison.run_setting(Setting(source, False, 40, "proxyshap", (2, 3, 5), 2))
-    assert runs == [0, 1]
-    assert outcome.errors.shape == (3,)
-    assert np.isnan(outcome.coverage)
+    rows = comparison.run_setting(Setting(source, False, 40, "proxyshap", (2, 3, 5), 1))
+    assert runs == [("proxyshap", 40, 1)]
+    assert [row.k for row in rows] == [2, 3, 5]
+    assert all(row.coverage is None for row in rows)
     assert exact_interactions(source).shape == (21,)
 
 
+def test_slow_rivals_have_one_run_at_some_budgets(folder, runs, monkeypatch):
+    monkeypatch.setitem(SLOW, "svarmiq", (40,))
+    text = compare_pairs(
+        folder, families=["other"], budgets=[40, 60], ks=[2], seeds=2, rivals=["proxyshap", "svarmiq"], n_jobs=1
+    )
+    assert {run[1:] for run in runs if run[0] == "svarmiq"} == {(40, 0)}
+    assert {run[1:] for run in runs if run[0] == "proxyshap"} == {(40, 0), (40, 1), (60, 0), (60, 1)}
+    assert "svarmiq with one run and at 40 only" in text
+    assert "best rival" in text
+
+
+def test_runs_in_the_results_file_are_not_repeated(folder, runs, tmp_path):
+    options = {"families": ["other"], "budgets": [40], "ks": [2], "rivals": ["proxyshap"], "n_jobs": 1}
+    out = tmp_path / "pairs.csv"
+    first = compare_pairs(folder, seeds=1, out=out, **options)
+    assert runs == [("proxyshap", 40, 0)] * 2  # two games
+    again = compare_pairs(folder, seeds=1, out=out, **options)
+    assert again.split("CPU seconds")[0] == first.split("CPU seconds")[0]
+    compare_pairs(folder, seeds=2, out=out, **options)
+    assert runs[2:] == [("proxyshap", 40, 1)] * 2
+
+
 def test_the_best_rival_is_chosen_for_every_game_and_k():
-    settings = [Setting(Source("a", "b"), False, 100, name, (3, 5), 1) for name in (OURS, "proxyshap", "svarmiq")]
-    errors = ([0.0, 0.09], [0.19, 0.09], [0.09, 0.19])
-    results = {s: Outcome(np.array(e), np.ones(2), 0.0, 1.0, 0.0, 1.0) for s, e in zip(settings, errors, strict=True)}
-    assert ratio(results, settings[:1], "proxyshap") == pytest.approx(np.sqrt(0.05 * 1.0))
-    assert ratio(results, settings[:1], "proxyshap", perfect=True) == pytest.approx(np.sqrt(0.05 * 0.1))
-    assert ratio(results, settings[:1], BEST) == pytest.approx(np.sqrt(0.1 * 1.0))
+    errors = {OURS: (0.0, 0.09), "proxyshap": (0.19, 0.09), "svarmiq": (0.09, 0.19)}
+    rows = [
+        PairRow("a", "b", 100, name, k, 0, 0, error, 1.0, 0.0, None, 0.0, 1.0)
+        for name, both in errors.items()
+        for k, error in zip((3, 5), both, strict=True)
+    ]
+    means, rivals = mean_errors(rows), ["proxyshap", "svarmiq"]
+    assert ratio(means, rows, "proxyshap", rivals) == pytest.approx(np.sqrt(0.05 * 1.0))
+    assert ratio(means, rows, "proxyshap", rivals, perfect=True) == pytest.approx(np.sqrt(0.05 * 0.1))
+    assert ratio(means, rows, BEST, rivals) == pytest.approx(np.sqrt(0.1 * 1.0))
+    assert np.isnan(ratio(means, rows, "kernelshapiq", rivals))
+
+
+def test_the_time_of_interactions_is_printed_next_to_that_of_the_run(folder):
+    text = costs([Source("other", "a", folder / "other" / "a.npz")], [40, 128], runs=1)
+    lines = text.splitlines()
+    assert "(7 to 7 players)" in lines[0]
+    assert [line.split()[:2] for line in lines[3:]] == [["40", "1"]]
 
 
 def test_games_of_models_are_complete_tables(tmp_path):

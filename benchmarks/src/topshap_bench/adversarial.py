@@ -29,6 +29,10 @@ near-tie-order      as near-tie, with players k - 1 and k
 tie-order           the same, but the two players are equal
 near-tie-pairs      as near-tie, with the magnitudes of the interactions of pairs k and k + 1
 tie-pairs           the same, but the magnitudes are equal
+near-tie-lowest     as near-tie, with the players ranked k and k + 1 from the lowest
+tie-lowest          the same, but the two players are equal
+near-tie-gap        as near-tie, with equal gaps between all neighbours, 5% below epsilon
+tie-gap             the same, but all players are equal, and epsilon is 0
 """
 
 from __future__ import annotations
@@ -124,6 +128,17 @@ def _with_gap_of_pairs(fraction: float, x: Coalitions, rng: np.random.Generator)
     return table + (x[:, i] & x[:, j]) * (wanted - found[order[K]])
 
 
+def _with_gap_of_lowest(fraction: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose player K + 1 from the lowest is above player K by this fraction of the range."""
+    return -_with_gap(fraction, x, rng)
+
+
+def _with_equal_gaps(gap: float, x: Coalitions, rng: np.random.Generator) -> Values:
+    """Return a noisy game whose Shapley values are 0, gap, 2 gap, ... in random order."""
+    table = _noisy_pairs(x, rng)
+    return table + x @ (gap * rng.permutation(x.shape[1]) - shapley_from_table(table))
+
+
 def _noisy_pairs(x: Coalitions, rng: np.random.Generator, noise: float = 0.3) -> Values:
     """Return weights, pairwise interactions and noise."""
     n = x.shape[1]
@@ -137,7 +152,7 @@ def _heavy_tail(x: Coalitions, rng: np.random.Generator) -> Values:
 
 
 _of_ten_players = partial(Kind, n_players=(10, 10), epsilon=0.002, unit="range")
-_of_twelve_players = partial(Kind, n_players=(12, 12), epsilon=0.002, unit="range")
+_of_equal_gaps = partial(Kind, n_players=(10, 10), unit="value")
 
 KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of its games: append new ones
     "near-tie": _of_ten_players(partial(_with_gap, 0.01)),
@@ -164,8 +179,12 @@ KINDS: Mapping[str, Kind] = {  # the position of a kind is part of the seed of i
     "tie-magnitude": _of_ten_players(partial(_with_gap_of_magnitudes, 0.0)),
     "near-tie-order": _of_ten_players(partial(_with_gap_in_list, 0.01)),
     "tie-order": _of_ten_players(partial(_with_gap_in_list, 0.0)),
-    "near-tie-pairs": _of_twelve_players(partial(_with_gap_of_pairs, 0.01)),
-    "tie-pairs": _of_twelve_players(partial(_with_gap_of_pairs, 0.0)),
+    "near-tie-pairs": _of_ten_players(partial(_with_gap_of_pairs, 0.01)),
+    "tie-pairs": _of_ten_players(partial(_with_gap_of_pairs, 0.0)),
+    "near-tie-lowest": _of_ten_players(partial(_with_gap_of_lowest, 0.01)),
+    "tie-lowest": _of_ten_players(partial(_with_gap_of_lowest, 0.0)),
+    "near-tie-gap": _of_equal_gaps(partial(_with_equal_gaps, 0.5), epsilon=0.525),
+    "tie-gap": _of_equal_gaps(partial(_with_equal_gaps, 0.0), epsilon=0.0),
 }
 """The kinds of games."""
 OF_GOAL: Mapping[str, str] = {
@@ -175,11 +194,15 @@ OF_GOAL: Mapping[str, str] = {
     "tie-order": "ordered",
     "near-tie-pairs": "pairs",
     "tie-pairs": "pairs",
+    "near-tie-lowest": "lowest",
+    "tie-lowest": "lowest",
+    "near-tie-gap": "clear",
+    "tie-gap": "clear",
 }
-"""The kinds that are for one goal only: ranking by magnitude, ordered lists, or pairs."""
+"""The kinds that are for one goal only: magnitudes, ordered lists, pairs, the lowest values, or clear gaps."""
 
 
-def kinds_for(rank_by: str = "value", *, ordered: bool = False, order: int = 1) -> tuple[str, ...]:
+def kinds_for(rank_by: str = "value", *, ordered: bool = False, order: int = 1, clear: bool = False) -> tuple[str, ...]:
     """Return the kinds of games for a goal.
 
     Examples
@@ -187,5 +210,5 @@ def kinds_for(rank_by: str = "value", *, ordered: bool = False, order: int = 1) 
     >>> kinds_for("magnitude")[-2:], len(kinds_for())
     (('near-tie-magnitude', 'tie-magnitude'), 20)
     """
-    goals = ("pairs",) if order == 2 else (rank_by, "ordered" if ordered else "")
+    goals = ("pairs",) if order == 2 else ("clear",) if clear else (rank_by, "ordered" if ordered else "")
     return tuple(kind for kind in KINDS if OF_GOAL.get(kind, goals[0]) in goals)

@@ -2,10 +2,13 @@
 
 Every stopping rule is run on adversarial games (see `topshap_bench.adversarial`), on real games, and on near ties with
 epsilon = 0. A run fails if its inclusion-exclusion error is above epsilon, for ordered lists also if a player is ahead
-of one listed before it by more than epsilon. Rates have 95% Clopper-Pearson intervals
-and are marked if they are significantly above delta (one-sided, 0.1%), over all games of a kind or in a single one
-after a correction for the number of games. Rules without a guarantee, ``"credible"`` and ``"published"``, are run and
-marked as well. Runs with fixed budgets on the adversarial games show the calibration of confidence and intervals.
+of one listed before it by more than epsilon. A run that ends at the first clear gap fails if its set is not ahead of
+all others by epsilon, or by more than 0. Every delta has runs of its own, since the blocks of odd-gp@k depend on delta.
+
+Rates have 95% Clopper-Pearson intervals and are marked if they are significantly above delta (one-sided, 0.1%), over
+all games of a kind or in a single one after a correction for the number of games. Rules without a guarantee,
+``"credible"`` and ``"published"``, are run and marked as well. Runs with fixed budgets on the adversarial games show
+the calibration of confidence and intervals.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 
 from topshap.core.validation import check_choice, front_door
 from topshap.reference.metrics import tie_tolerance
-from topshap_bench.adversarial import KINDS, K, kinds_for
+from topshap_bench.adversarial import KINDS, OF_GOAL, K, kinds_for
 from topshap_bench.calibration import ALGORITHMS, BUDGETS, calibration
 from topshap_bench.experiment import fixed_budget_settings, fixed_confidence_settings, run
 from topshap_bench.figures import Panel, draw
@@ -54,6 +57,8 @@ ONE_IN = {
 DELTAS = (0.01, 0.05, 0.1)
 EPSILON_OF_REAL_GAMES = 0.02
 """The allowed error in real games, as a fraction of the range of the Shapley values."""
+REAL = "all real games"
+"""The line of the report over all families of real games, if there are several."""
 
 
 class Verdict(NamedTuple):
@@ -72,13 +77,17 @@ def guarantee(
     *,
     kinds: Sequence[str] | None = None,
     games: int = 50,
+    players: int | None = None,
     rules: Sequence[tuple[str, str]] | None = None,
     deltas: Sequence[float] = DELTAS,
     budgets: Sequence[int] = BUDGETS,
     runs: int = 20,
+    real_runs: int | None = None,
+    epsilon: float | None = None,
     rank_by: str = "value",
     ordered: bool = False,
     order: int = 1,
+    clear: bool = False,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -93,6 +102,8 @@ def guarantee(
         The output folder; results in it are not computed again.
     kinds, games
         The kinds of adversarial games, by default all for this goal, and the number of games of each kind.
+    players
+        The number of players of adversarial games, by default that of their kind.
     rules
         Pairs of an algorithm and a guarantee, by default all that support this goal.
     deltas
@@ -100,29 +111,34 @@ def guarantee(
     budgets
         The fixed budgets after which the calibration is measured in adversarial games; may be empty.
     runs
-        The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`. A family of
-        real games has as many runs as a kind of adversarial game.
-    rank_by, ordered, order
-        The goal: how candidates are ranked, whether the order of the top k matters, and what is ranked, players (1) or
-        pairs (2). The calibration after fixed budgets is measured for sets of players with the highest values only.
+        The number of runs per adversarial game for the fastest rules; the others have fewer, see `ONE_IN`.
+    real_runs
+        The same for real games; by default, a family of them has as many runs as a kind of adversarial game.
+    epsilon
+        The allowed error in all games, instead of that of their kind and `EPSILON_OF_REAL_GAMES`.
+    rank_by, ordered, order, clear
+        The goal: how candidates are ranked, whether the order of the top k matters, what is ranked, players (1) or
+        pairs (2), and whether a race ends at the first clear gap. The calibration after fixed budgets is measured for
+        sets of players with the highest values only.
     seed, n_jobs, progress
         See `topshap_bench.run`.
     """
     settings: list[tuple[Source, Setting]] = []
-    goal = {"rank_by": rank_by, "ordered": ordered, "order": order}
-    usual = goal == {"rank_by": "value", "ordered": False, "order": 1}
+    goal: dict[str, Any] = {"rank_by": rank_by, "ordered": ordered, "order": order}
+    usual = goal == {"rank_by": "value", "ordered": False, "order": 1} and not clear
     rules = rules or (PROMISED + NOT_PROMISED if usual else OF_OTHER_GOALS)
-    budgets = budgets if usual else ()
-    for kind in kinds or kinds_for(rank_by, ordered=ordered, order=order):
+    terms = {"deltas": deltas, "ks": [0 if clear else K], **goal}
+    for kind in kinds or kinds_for(rank_by, ordered=ordered, order=order, clear=clear):
         check_choice("kinds", kind, KINDS)
-        chosen, epsilon, unit = adversarial(kind, games), KINDS[kind].epsilon, KINDS[kind].unit
-        for allowed in (epsilon, 0.0) if kind.startswith("near-tie") else (epsilon,):
-            settings += _races(chosen, rules, {"epsilon": allowed, "unit": unit, "deltas": deltas, **goal}, runs)
-        settings += fixed_budget_settings(chosen, ALGORITHMS, ks=[K], budgets=budgets, runs=runs)
+        chosen, unit = adversarial(kind, games, players), KINDS[kind].unit
+        for allowed in allowed_errors(kind, epsilon):
+            settings += _races(chosen, rules, {"epsilon": allowed, "unit": unit, **terms}, runs)
+        settings += fixed_budget_settings(chosen, ALGORITHMS, ks=[K], budgets=budgets if usual else (), runs=runs)
+    allowed = EPSILON_OF_REAL_GAMES if epsilon is None else epsilon
     for family in dict.fromkeys(source.family for source in sources):
         real = [source for source in sources if source.family == family]
-        terms = {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range", "deltas": deltas, **goal}
-        settings += _races(real, rules, terms, -(-runs * games // len(real)))
+        count = real_runs or -(-runs * games // len(real))
+        settings += _races(real, rules, {"epsilon": allowed, "unit": "range", **terms}, count)
     rows = run(settings, folder / "guarantee.csv", seed=seed, n_jobs=n_jobs, progress=progress)
     text, kept = report(rows)
     (folder / "guarantee.txt").write_text(text + "\n", encoding="utf-8")
@@ -138,13 +154,34 @@ def _races(
     made = []
     for rule in rules:
         count = -(-runs // ONE_IN.get(rule, 10))
-        made += fixed_confidence_settings(sources, [rule], ks=[K], runs=count, **terms)
+        made += fixed_confidence_settings(sources, [rule], runs=count, **terms)
     return made
 
 
+def allowed_errors(kind: str, epsilon: float | None = None) -> tuple[float, ...]:
+    """Return the allowed errors of a kind of adversarial game; near ties are run with epsilon = 0, too.
+
+    Examples
+    --------
+    >>> allowed_errors("near-tie"), allowed_errors("tie"), allowed_errors("tie", 0.1)
+    ((0.002, 0.0), (0.002,), (0.1,))
+    """
+    if epsilon is not None:
+        return (epsilon,)
+    zero_too = kind.startswith("near-tie") and OF_GOAL.get(kind) != "clear"
+    return (KINDS[kind].epsilon, 0.0) if zero_too else (KINDS[kind].epsilon,)
+
+
 def failed(row: Row) -> bool:
-    """Return whether the error of a run exceeds the allowed error by more than rounding."""
-    return row.inclusion_exclusion_error > row.allowed_error + tie_tolerance(np.array([row.value_range]))
+    """Return whether the error of a run exceeds the allowed error by more than rounding.
+
+    Of a race for a clear gap: whether it claims a gap that is not there, or smaller than epsilon.
+    """
+    rounding = tie_tolerance(np.array([row.value_range]))
+    if row.k == 0:
+        lead = -np.inf if row.lead is None else row.lead
+        return row.stopped == "confident" and (lead <= 0.0 or lead < row.allowed_error - rounding)
+    return row.inclusion_exclusion_error > row.allowed_error + rounding
 
 
 def report(rows: Sequence[Row]) -> tuple[str, bool]:
@@ -163,7 +200,10 @@ def report(rows: Sequence[Row]) -> tuple[str, bool]:
 def failures(rows: Sequence[Row]) -> tuple[str, bool]:
     """Return a table with a line per family, epsilon, rule and delta, and whether all guarantees were kept."""
     lines, kept = [], True
-    for setting, group in grouped(rows, "family", "epsilon", "unit", "algorithm", "guarantee", "delta").items():
+    real = [row._replace(family=REAL) for row in rows if row.family not in KINDS]
+    several = len({row.family for row in rows if row.family not in KINDS}) > 1
+    every = [*rows, *(real if several else [])]
+    for setting, group in grouped(every, "family", "epsilon", "unit", "algorithm", "guarantee", "delta").items():
         family, epsilon, unit, algorithm, promise, delta = setting
         rate = Share(sum(map(failed, group)), len(group))
         worst = worst_game(group, delta)
@@ -172,19 +212,26 @@ def failures(rows: Sequence[Row]) -> tuple[str, bool]:
             kept = False
         spent = np.mean([row.evaluations for row in group])
         share = np.mean([row.evaluations / 2**row.n_players for row in group])
+        by_itself = np.mean([row.stopped == "confident" for row in group])
         mark = "above" if above else "above in a game" if worst.p_value <= LEVEL else ""
-        costs = f"{spent:.0f}", f"{share:.2f}"
+        costs = f"{spent:.0f}", f"{share:.2f}", f"{by_itself:.2f}"
         of_worst = worst.name, worst.rate, f"{worst.p_value:.2g}"
-        lines.append([family, f"{epsilon} {unit}", f"{algorithm} {promise}", delta, *costs, rate, *of_worst, mark])
-    columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "failures", "worst game", "its failures"]
+        lines.append([family, f"{epsilon:.4g} {unit}", f"{algorithm} {promise}", delta, *costs, rate, *of_worst, mark])
+    columns = ["family", "epsilon", "rule", "delta", "evaluations", "of all", "stopped"]
+    columns += ["failures", "worst game", "its failures", "p", ""]
     conclusion = "Every guarantee was kept." if kept else "A guarantee was broken: see the lines marked 'above'."
-    first = rows[0]
-    goal = f"{' pairs' if first.order == 2 else ''} by {first.rank_by}{', in order' if first.ordered else ''}"
     about = (
-        f"k={K}{goal}; epsilon as a fraction of the range of the Shapley values or of v; failures with Clopper-Pearson"
-        " intervals;\np-value of the worst game with Holm's correction for the number of games"
+        f"{goal_of(rows[0])}; epsilon as a fraction of the range of the Shapley values or of v; 'stopped' is the"
+        " share of runs that\nstopped before all coalitions were known; failures of all runs with Clopper-Pearson"
+        " intervals; p-value of the worst game with Holm's\ncorrection for the number of games"
     )
-    return "\n\n".join([about, as_text([*columns, "p", ""], lines), conclusion]), kept
+    return "\n\n".join([about, as_text(columns, lines), conclusion]), kept
+
+
+def goal_of(row: Row) -> str:
+    """Return the goal of a race in words."""
+    size = f"k={row.k}" if row.k else "the first clear gap"
+    return f"{size}{' pairs' if row.order == 2 else ''} by {row.rank_by}{', in order' if row.ordered else ''}"
 
 
 class WorstGame(NamedTuple):

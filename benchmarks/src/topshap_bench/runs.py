@@ -99,7 +99,7 @@ def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
         options["value_range"] = float(opened.game.values.min()), float(opened.game.values.max())
     return Race(
         opened.game.n_players,
-        setting.k,
+        setting.k or "clear",
         budget=setting.budget,
         algorithm=contestant(setting.algorithm),
         counting=setting.counting,  # type: ignore[arg-type]  # checked by Race
@@ -131,8 +131,10 @@ def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int
 def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
     exact = opened.exact_of(setting.order)
     quality: tuple[float, ...] = (float("nan"),) * 4
+    lead = None
     if answer.players is not None and answer.estimates is not None:
         keys = rank_key(exact, setting.rank_by)  # type: ignore[arg-type]  # checked by Race
+        lead = lead_of_set(keys, answer.players)
         quality = (
             metrics.binary_precision(keys, answer.players),
             metrics.ratio_precision(keys, answer.players),
@@ -155,6 +157,7 @@ def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, secon
         confidence=confidence,
         coverage=coverage,
         rare_contributions=rare,
+        lead=lead,
     )
 
 
@@ -182,6 +185,19 @@ def error_of(keys: Values, players: Players, *, ordered: bool) -> float:
     rest = np.setdiff1d(np.arange(len(keys)), players)
     listed = np.append(keys[players], keys[rest].max(initial=-np.inf))
     return max(error, 0.0, float(np.max(listed[1:] - np.minimum.accumulate(listed)[:-1])))
+
+
+def lead_of_set(keys: Values, players: Players) -> float:
+    """Return by how much the worst player of a set is ahead of the best one outside, 0 if they tie.
+
+    Examples
+    --------
+    >>> lead_of_set(np.array([5.0, 1.0, 4.0]), np.array([0, 2]))
+    3.0
+    """
+    outside = np.setdiff1d(np.arange(len(keys)), players)
+    lead = float(keys[players].min() - keys[outside].max(initial=-np.inf))
+    return lead if abs(lead) > metrics.tie_tolerance(keys) else 0.0
 
 
 def _certainty(top: TopK | None, exact: Values) -> tuple[float | None, float | None, int | None]:

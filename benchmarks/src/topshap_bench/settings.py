@@ -33,6 +33,7 @@ class Setting(NamedTuple):
     game: str
     algorithm: str
     k: int
+    """The number of candidates to find, or 0 if the race ends at the first clear gap."""
     fingerprint: str = ""
     """The first characters of the game's fingerprint, to distinguish games with the same name."""
     budget: int | None = None
@@ -135,6 +136,8 @@ class Row(NamedTuple):
     rank_by: str = "value"
     ordered: int = 0
     order: int = 1
+    lead: float | None = None
+    """By how much the set is ahead of all others; None without a result."""
 
     @property
     def setting(self) -> Setting:

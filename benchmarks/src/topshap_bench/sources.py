@@ -88,7 +88,8 @@ def _opened(source: Source) -> OpenedGame:
     if source.path is not None:
         game: Any = TableGame.load(source.path)
     elif source.family in KINDS:
-        game = adversarial_game(source.family, int(source.name))
+        number, _, players = source.name.partition("-of-")
+        game = adversarial_game(source.family, int(number), int(players) if players else None)
     elif source.family == "synthetic" and source.name.partition("-")[0] in SYNTHETIC:
         kind, _, players = source.name.partition("-")
         game = SYNTHETIC[kind](int(players), np.random.default_rng(int(players)))
@@ -165,9 +166,16 @@ def synthetic() -> list[Source]:
     return [Source("synthetic", f"{kind}-{players}") for kind in SYNTHETIC for players in (12, 50)]
 
 
-def adversarial(kind: str, count: int) -> list[Source]:
-    """Return the first games of a kind; see `topshap_bench.adversarial`."""
-    return [Source(kind, str(number)) for number in range(count)]
+def adversarial(kind: str, count: int, n_players: int | None = None) -> list[Source]:
+    """Return the first games of a kind, by default with its number of players; see `topshap_bench.adversarial`.
+
+    Examples
+    --------
+    >>> [source.name for source in adversarial("tie", 2)], [source.name for source in adversarial("tie", 2, 8)]
+    (['0', '1'], ['0-of-8', '1-of-8'])
+    """
+    players = "" if n_players is None else f"-of-{n_players}"
+    return [Source(kind, f"{number}{players}") for number in range(count)]
 
 
 def _airport(n: int, rng: np.random.Generator) -> AirportGame:

@@ -25,6 +25,7 @@ from topshap.core.validation import check_choice, front_door
 from topshap.reference.metrics import tie_tolerance
 from topshap_bench.adversarial import KINDS, adversarial_game
 from topshap_bench.parallel import run_all
+from topshap_bench.runs import lead_of_set
 from topshap_bench.summary import Share, as_text, circumstances
 
 if TYPE_CHECKING:
@@ -68,18 +69,6 @@ class Outcome(NamedTuple):
     """The mean k of a clear gap, or the mean number of verified ranks or sizes."""
 
 
-def lead_of_set(exact: Values, players: Players) -> float:
-    """Return by how much the worst player of a set is ahead of the best one outside.
-
-    Examples
-    --------
-    >>> lead_of_set(np.array([5.0, 1.0, 4.0]), np.array([0, 2]))
-    3.0
-    """
-    outside = np.setdiff1d(np.arange(len(exact)), players)
-    return float(exact[players].min() - exact[outside].max())
-
-
 def wrong_borders(exact: Values, ranking: Players) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return, for each size, whether the leading players are not ahead of all others.
 
@@ -89,7 +78,7 @@ def wrong_borders(exact: Values, ranking: Players) -> np.ndarray[Any, np.dtype[n
     array([False,  True, False])
     """
     leads = [lead_of_set(exact, ranking[:k]) for k in range(1, len(exact))]
-    return np.array(leads) <= tie_tolerance(exact)
+    return np.array(leads) <= 0.0
 
 
 @front_door
@@ -153,8 +142,8 @@ def _clear_gap(setting: Setting, game: Any, exact: Values, seed: int) -> tuple[b
     top = topshap.identify(game, k="clear", epsilon=epsilon, **options)
     if top.stopped != "confident":
         return False, 0, top
-    lead, rounding = lead_of_set(exact, top.players), tie_tolerance(exact)
-    return lead < epsilon - rounding or lead <= rounding, top.k, top
+    lead = lead_of_set(exact, top.players)
+    return lead < epsilon - tie_tolerance(exact) or lead <= 0.0, top.k, top
 
 
 def _stable(setting: Setting, game: Any, exact: Values, seed: int) -> tuple[bool, int, TopK]:

@@ -163,7 +163,8 @@ def interactions_of(top: TopK) -> TopPairs:
     if estimate is None:
         raise RaceError(
             f"This result of {top.algorithm!r} has no interactions: they are estimated for one output, after a run "
-            "of 'odd-gp' or if all coalitions are known, and saved or copied results do not have them. Use order=2."
+            "of 'odd-gp' or 'odd-gp@k', or if all coalitions are known, and saved or copied results do not have them. "
+            "Use order=2."
         )
     found = estimate()
     order = np.argsort(-rank_key(found.estimates, "magnitude"), kind="stable")

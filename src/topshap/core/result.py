@@ -284,9 +284,9 @@ class TopK:
     def interactions(self) -> TopPairs:
         """The interactions of all pairs of players, from the same evaluations; computed on first access.
 
-        They are available after a run of ``"odd-gp"``, or if all coalitions are known. Files and pickles of a result
-        do not contain them. The pairs with the largest magnitudes come first, whatever the `rank_by`; their number is
-        that of the players to find, at most that of all pairs.
+        They are available after a run of ``"odd-gp"`` or ``"odd-gp@k"``, or if all coalitions are known. Files and
+        pickles of a result do not contain them. The pairs with the largest magnitudes come first, whatever the
+        `rank_by`; their number is that of the players to find, at most that of all pairs.
 
         Examples
         --------

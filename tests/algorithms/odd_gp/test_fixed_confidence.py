@@ -6,6 +6,7 @@ from topshap.algorithms import OddGPAtK
 from topshap.core.coalitions import from_ids
 from topshap.core.errors import ParameterError
 from topshap.games import AdditiveGame, TableGame, UnanimityGame, VotingGame
+from topshap.reference.exact import shapley_interactions
 from topshap.reference.metrics import inclusion_exclusion_error
 
 
@@ -113,3 +114,37 @@ def test_odd_gp_at_k_refuses_games_and_guarantees_that_it_does_not_support():
         run(noisy, n_players=5)
     with pytest.raises(ParameterError, match="guarantee"):
         run(AdditiveGame(np.arange(5.0)), guarantee="exact", value_range=(0.0, 10.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"k": "clear"}, {"budget": 200, "epsilon": 0.0}, {"rank_by": "lowest"}])
+def test_a_run_has_the_interactions_at_no_further_evaluation(options):
+    sets = [[0, 1], [2, 3], [4, 5, 6], [7]]
+    game = UnanimityGame(sets, [3.0, -2.0, 1.0, 4.0], n_players=12)
+    exact = shapley_interactions(game, 12)
+    calls = []
+
+    def counted(coalitions):
+        calls.append(len(coalitions))
+        return game(coalitions)
+
+    top = run(counted, n_players=12, **({"k": 2, "epsilon": 0.1} | options))
+    assert top.stopped == ("budget" if "budget" in options else "confident")
+    spent = sum(calls)
+    pairs = top.interactions
+    assert sum(calls) == spent
+    assert pairs.evaluations == top.evaluations < 2**12
+    assert set(pairs.ranking[:2]) == set(np.argsort(-np.abs(exact))[:2])
+    assert pairs.estimates == pytest.approx(exact, abs=0.05)
+
+
+def test_interactions_of_a_run_do_not_depend_on_later_evaluations():
+    game = rough_game(10, seed=0)
+    race = topshap.Race(10, 2, epsilon=0.0, algorithm=OddGPAtK(), random_state=0)
+    while race.evaluations < 100:
+        race.tell(game(race.ask()))
+    early, again = race.result(), race.result()
+    before = early.interactions.estimates
+    race.tell(game(race.ask()))
+    assert race.evaluations > early.evaluations
+    assert again.interactions.estimates == pytest.approx(before, abs=0.0)
+    assert race.result().interactions.estimates != pytest.approx(before, abs=0.0)

@@ -14,6 +14,7 @@ from topshap_bench.cli.options import (
     OUT,
     Algorithms,
     Budgets,
+    Families,
     Games,
     Jobs,
     Ks,
@@ -85,13 +86,26 @@ def guarantee(
     games_per_kind: Annotated[
         int | None, typer.Option(min=1, help="Games of each kind: by default 50, and 5 with --quick.")
     ] = None,
+    players: Annotated[
+        int | None, typer.Option(min=8, max=20, help="Players of adversarial games: by default 10 to 14 by kind.")
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(min=1, help="Runs of each game by the fastest rules: by default 20, and 2 with --quick."),
     ] = None,
+    real_runs: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each real game: by default as many a family as a kind has.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(min=0.0, help="The allowed error, instead of that of each kind.")
+    ] = None,
+    family: Families = None,
     rank_by: RankBy = None,
     ordered: Ordered = False,
     order: Order = 1,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="End at the first clear gap, instead of at a given k.")
+    ] = False,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
@@ -106,19 +120,22 @@ def guarantee(
     For example: topshap-bench guarantee --kind voting --kind step --promised --out results
     or: topshap-bench guarantee --rank-by magnitude --ordered --promised --out ordered
     or: topshap-bench guarantee --order 2 --promised --out pairs
+    or: topshap-bench guarantee --clear --promised --out gaps
     """
     from topshap_bench import guarantee as module
 
     options: dict[str, Any] = {"games": 5, "deltas": (0.1,), "budgets": (100,), "runs": 2} if quick else {}
     rules: Sequence[tuple[str, str]] | None = None
     if promised:
-        usual = rank_by in (None, "value") and not ordered and order == 1
+        usual = rank_by in (None, "value") and not ordered and order == 1 and not clear
         rules = module.PROMISED if usual else module.OF_OTHER_GOALS[:1]
     if rule:
         rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
     options |= given(kinds=kind, rules=rules, games=games_per_kind, deltas=delta, budgets=budget, runs=runs)
     sources = [] if kind and games is None else _sources(games, out, jobs, quick=quick)
-    options |= {"rank_by": rank_by or default_rank_by(order), "ordered": ordered, "order": order}
+    sources = [source for source in sources if not family or source.family in family]
+    options |= given(players=players, real_runs=real_runs, epsilon=epsilon)
+    options |= {"rank_by": rank_by or default_rank_by(order), "ordered": ordered, "order": order, "clear": clear}
     done = module.guarantee(sources, out, **options, **_how(jobs, seed))
     say_where(done.text, out, "guarantee.csv", "guarantee.txt", "guarantee.png")
     if not done.kept:

@@ -319,10 +319,11 @@ def pairs(
     budget: Budgets = None,
     k: Ks = None,
     seeds: Annotated[int, typer.Option(min=1, help="The number of runs for every game, budget and k.")] = 5,
-    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP, KernelSHAPIQ and SVARMIQ.")] = False,
+    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP, KernelSHAPIQ, SVARMIQ.")] = False,
     rival: Annotated[
         list[str] | None, typer.Option(help="A rival by name, for example proxyshap-hpo; can be repeated.")
     ] = None,
+    out: Annotated[Path | None, typer.Option(help="A results file, .csv; runs in it are not repeated.")] = None,
     jobs: Jobs = 1,
 ) -> None:
     """Print the errors and the coverage of odd-gp for pairs of players, next to algorithms of shapiq.
@@ -330,9 +331,10 @@ def pairs(
     For example: topshap-bench pairs --games games --budget 100 --k 5 --seeds 1
     """
     from topshap_bench.pairs.comparison import compare_pairs
+    from topshap_bench.pairs.rivals import RIVALS
 
-    usual = ["proxyshap", "proxyshap-adjusted", "kernelshapiq", "svarmiq"] if rivals else []
-    options = given(families=family, budgets=budget, ks=k, rivals=rival or usual)
+    usual = list(RIVALS) if rivals else []
+    options = given(families=family, budgets=budget, ks=k, rivals=rival or usual, out=out)
     typer.echo(compare_pairs(games, models=models, half=half, seeds=seeds, n_jobs=jobs, **options))
 
 

@@ -171,7 +171,7 @@ def report(outcomes: Mapping[Setting, Outcome]) -> str:
         f"errors are {errors} on average"
     )
     parts = [_removal_table(grouped, max(first.budgets)), _budget_table(grouped, first.budgets), judged]
-    return "\n\n".join([f"{circumstances("torch")}\n\n{head}", *parts, _stop_table(grouped, first)])
+    return "\n\n".join([f"{circumstances('torch')}\n\n{head}", *parts, _stop_table(grouped, first)])
 
 
 def _removal_table(grouped: Mapping[str, Sequence[Outcome]], budget: int) -> str:

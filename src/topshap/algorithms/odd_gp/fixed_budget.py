@@ -152,7 +152,7 @@ class OddGP(Algorithm[Any]):
             values, covariance, rare = stacked_estimate(surrogate, known, problem.rng)
             standing.set(values, covariance, rare_contributions=rare)
         standing.interactions = interactions_afterwards(
-            known, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
+            pairs, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
         )
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))

@@ -12,11 +12,14 @@ from topshap.core.standing import FittedStanding
 from topshap.statistics.contrasts import contrasts_to_show, most_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.algorithms.odd_gp.block_weights import Aims
     from topshap.algorithms.odd_gp.bounds import BorderDifferences
     from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate
     from topshap.algorithms.odd_gp.poisson import PoissonDesign
     from topshap.core.algorithm import Problem
+    from topshap.core.pairs import PairEstimates
     from topshap.core.typing import Coalitions, Matrix, Values
     from topshap.statistics.contrasts import Contrasts
 
@@ -74,6 +77,9 @@ class Model(Protocol):
 
     def complete(self, standing: FittedStanding) -> None:
         """Add what else is known to the standing of a race that may stop."""
+
+    def interactions(self, pairs: ComplementPairs) -> Callable[[], PairEstimates] | None:
+        """Return a function that estimates the interactions from the pairs, None if they are what is ranked."""
 
     def aims(self, contrasts: Contrasts, border: BorderDifferences, epsilon: float) -> Aims:
         """Return the priorities of the next block, if the contrasts have to be at least -epsilon."""
@@ -150,6 +156,7 @@ class InterimAnalyses(Generic[ModelT]):
         self._standing.set(
             self.estimate.estimates, self.estimate.covariance(), rare_contributions=self.model.rare_contributions
         )
+        self._standing.interactions = self.model.interactions(self.pairs)
 
     def _bound(self) -> None:
         """Bound the contrasts that have to be shown, and set the growth of the sample by the width of the bounds."""

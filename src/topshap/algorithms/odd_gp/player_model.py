@@ -8,15 +8,19 @@ import numpy as np
 
 from topshap.algorithms.odd_gp.block_weights import PlayerAims
 from topshap.algorithms.odd_gp.control_variate import CorrectedEstimate, correct
+from topshap.algorithms.odd_gp.even.afterwards import interactions_afterwards
 from topshap.algorithms.odd_gp.interim import MAX_LEARNED
 from topshap.algorithms.odd_gp.rare_jumps import may_be_missed
 from topshap.algorithms.odd_gp.strata import overall_weights
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.algorithms.odd_gp.bounds import BorderDifferences
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.core.algorithm import Problem
+    from topshap.core.pairs import PairEstimates
     from topshap.core.standing import FittedStanding
     from topshap.core.typing import Matrix, Values
     from topshap.statistics.contrasts import Contrasts
@@ -69,6 +73,11 @@ class PlayerModel:
 
     def complete(self, standing: FittedStanding) -> None:
         """Add nothing to the standing of a race that may stop: it has all estimates."""
+
+    def interactions(self, pairs: ComplementPairs) -> Callable[[], PairEstimates] | None:
+        """Return a function that estimates the interactions from the pairs, None if there are too many players."""
+        relevance = self._surrogate.posterior.kernel.relevance
+        return interactions_afterwards(pairs, relevance, noise=False, max_pairs=MAX_LEARNED)
 
     def aims(self, contrasts: Contrasts, border: BorderDifferences, epsilon: float) -> PlayerAims:
         """Return the priorities of the next block, if the contrasts have to be at least -epsilon."""

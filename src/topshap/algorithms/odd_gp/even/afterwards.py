@@ -1,7 +1,8 @@
-"""Interactions of pairs of players after a race of odd-gp for single players, from the same evaluations."""
+"""Interactions of pairs of players after a race for single players, from the same evaluations."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def interactions_afterwards(
     Parameters
     ----------
     pairs
-        The complement pairs of the race, in the order of its last fit.
+        The complement pairs of the race, in the order of their evaluation. Pairs that are added later do not count.
     relevance
         The relevances of the players by that fit.
     noise
@@ -46,14 +47,14 @@ def interactions_afterwards(
     m, n = pairs.x.shape
     if not 2 <= n <= RICH_MODEL_UP_TO or m < 2:
         return None
-    return partial(_estimate, pairs, relevance, noise, max_pairs)
+    return partial(_estimate, replace(pairs), relevance, noise, max_pairs)
 
 
 def _estimate(pairs: ComplementPairs, relevance: Values, noise: bool, max_pairs: int) -> PairEstimates:
     surrogate = EvenSurrogate(np.random.default_rng(0), noise=noise, max_pairs=max_pairs)
-    learned = min(len(pairs), max_pairs)
+    known, learned = pairs.evenly_ordered(), min(len(pairs), max_pairs)
     rows = np.unique(np.linspace(0, learned - 1, FITTED_TO).astype(np.intp))
     with one_thread():
-        surrogate.adapt(pairs.x, pairs.even, relevance, rows, iterations=FIT)
+        surrogate.adapt(known.x, known.even, relevance, rows, iterations=FIT)
         found = surrogate.interactions()
     return PairEstimates(found.estimates, found.std_errors, covariance_of(found))

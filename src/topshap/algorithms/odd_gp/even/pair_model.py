@@ -118,6 +118,9 @@ class PairModel:
         """Add the Shapley values of the players to the standing of a race that may stop."""
         standing.shapley_values = self._surrogate.shapley_values()
 
+    def interactions(self, _pairs: ComplementPairs) -> None:
+        """Return nothing: the interactions are what is ranked."""
+
     def aims(self, contrasts: Contrasts, border: BorderDifferences, epsilon: float) -> PairAims:
         """Return the priorities of the next block, if the contrasts have to be at least -epsilon."""
         urgency = urgencies(border, epsilon)

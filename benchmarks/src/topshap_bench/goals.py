@@ -1,0 +1,134 @@
+"""Failure rates of odd-gp@k for every goal other than the set of the highest values, on a few kinds of games each.
+
+The goals are sets by magnitude and of the lowest values, ordered lists, pairs of players, clear gaps, and sets and
+lists with epsilon = 0, where only n - 1 comparisons share delta. The kinds are near ties, ties and rare pivots. Near
+ties have 10 players, so that races stop long before all coalitions are known; ties and rare pivots, which often take
+almost all of them, have fewer. `topshap_bench.guarantee` describes failures and runs all kinds of games for one goal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topshap.core.validation import check_choice, front_door
+from topshap_bench.adversarial import KINDS, K
+from topshap_bench.experiment import fixed_confidence_settings, run
+from topshap_bench.guarantee import DELTAS, EPSILON_OF_REAL_GAMES, OF_OTHER_GOALS, Verdict, failures
+from topshap_bench.sources import adversarial
+from topshap_bench.summary import circumstances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from topshap_bench.settings import Setting
+    from topshap_bench.sources import Source
+
+
+class Games(NamedTuple):
+    """A kind of adversarial games for a goal."""
+
+    kind: str
+    n_players: int | None = None
+    """The number of players, by default that of the kind."""
+    epsilon: float | None = None
+    """The allowed error, by default that of the kind."""
+
+
+class Goal(NamedTuple):
+    """What is to be found, and the games that it is tried on."""
+
+    games: tuple[Games, ...]
+    rank_by: str = "value"
+    ordered: bool = False
+    order: int = 1
+    clear: bool = False
+    real: bool = True
+    """Whether real games are tried, too."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The goal in the terms of `fixed_confidence_settings`."""
+        ks = [0 if self.clear else K]
+        return {"ks": ks, "rank_by": self.rank_by, "ordered": self.ordered, "order": self.order}
+
+
+_RARE = Games("rare-pivot", 9)
+
+GOALS: Mapping[str, Goal] = {
+    "magnitude": Goal(
+        (Games("near-tie-magnitude", epsilon=0.005), Games("tie-magnitude", 8), _RARE), rank_by="magnitude"
+    ),
+    "lowest": Goal((Games("near-tie-lowest", epsilon=0.005), Games("tie-lowest", 8), _RARE), rank_by="lowest"),
+    "ordered": Goal(
+        (Games("near-tie-order", epsilon=0.005), Games("near-tie-order", 8, 0.0), Games("tie-order", 8), _RARE),
+        ordered=True,
+    ),
+    "pairs": Goal((Games("near-tie-pairs", epsilon=0.005), Games("tie-pairs", 8), _RARE), rank_by="magnitude", order=2),
+    "clear": Goal((Games("near-tie-gap", 8), Games("tie-gap", 8), Games("rare-pivot")), clear=True),
+    "zero": Goal((Games("near-tie", 9, 0.0),), real=False),
+}
+"""The goals by name."""
+
+
+@front_door
+def goals(
+    sources: Sequence[Source],
+    folder: Path,
+    *,
+    names: Sequence[str] = tuple(GOALS),
+    deltas: Sequence[float] = DELTAS,
+    games: int = 50,
+    runs: int = 20,
+    real_runs: int = 5,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Verdict:
+    """Run the races; write the results ``goals.csv`` and the report ``goals.txt``.
+
+    Parameters
+    ----------
+    sources
+        Real games, complete tables; may be empty.
+    folder
+        The output folder; results in it are not computed again.
+    names
+        The goals, see `GOALS`.
+    deltas
+        The allowed failure rates.
+    games, runs
+        The number of games of each kind, and of runs of each game.
+    real_runs
+        The number of runs of each real game.
+    seed, n_jobs, progress
+        See `topshap_bench.run`.
+    """
+    settings: dict[str, list[tuple[Source, Setting]]] = {}
+    for name in names:
+        check_choice("names", name, GOALS)
+        settings[name] = settings_of(GOALS[name], sources, deltas=deltas, games=games, runs=runs, real_runs=real_runs)
+    every = [each for group in settings.values() for each in group]
+    rows = run(every, folder / "goals.csv", seed=seed, n_jobs=n_jobs, progress=progress)
+    parts, kept, done = [circumstances()], True, iter(rows)
+    for group in settings.values():
+        text, fine = failures([next(done) for _ in dict.fromkeys(group)])
+        parts.append(text)
+        kept &= fine
+    (folder / "goals.txt").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return Verdict(rows, "\n\n".join(parts), kept)
+
+
+def settings_of(
+    goal: Goal, sources: Sequence[Source], *, deltas: Sequence[float], games: int, runs: int, real_runs: int
+) -> list[tuple[Source, Setting]]:
+    """Return the settings of all runs for a goal."""
+    options: dict[str, Any] = {"rules": OF_OTHER_GOALS[:1], "deltas": deltas, **goal.options}
+    made: list[tuple[Source, Setting]] = []
+    for kind, n_players, epsilon in goal.games:
+        options |= {"epsilon": KINDS[kind].epsilon if epsilon is None else epsilon, "unit": KINDS[kind].unit}
+        made += fixed_confidence_settings(adversarial(kind, games, n_players), runs=runs, **options)
+    if goal.real and sources:
+        options |= {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range"}
+        made += fixed_confidence_settings(sources, runs=real_runs, **options)
+    return made
