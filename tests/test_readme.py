@@ -60,7 +60,7 @@ def test_every_shell_command_is_a_make_target_or_runs(tmp_path):
 
 def test_the_number_of_algorithms_is_right():
     assert "**Seventeen algorithms.**" in README
-    assert len(topshap.algorithms.ALGORITHMS) == 16
+    assert len(topshap.algorithms.ALGORITHMS) == 17
 
 
 def test_links_lead_to_files_that_exist():
