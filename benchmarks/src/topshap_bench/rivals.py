@@ -117,7 +117,7 @@ def _shapiq_rival(
     return Rival(_of_shapiq(approximator, **options), why, approximator, needs, is_slow)
 
 
-_SHAPLEY = {"index": "SV", "max_order": 1}
+_SHAPLEY: dict[str, Any] = {"index": "SV", "max_order": 1}
 """ProxySHAP estimates interactions of two players by default."""
 
 RIVALS: Mapping[str, Rival] = {
