@@ -15,7 +15,6 @@ Every access is counted, as in the paper.
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -92,8 +91,8 @@ def warm_up(
     sources = halves_of(games)
     every = [source for half in sources.values() for source in half]
     plan = tuple(sorted(budgets))
-    errors = run_all(fixed_budget, [Setting(s, w, runs, plan) for s, w in product(every, (*lengths, RULE))], n_jobs)
-    sure = run_all(until_confident, [Setting(s, w, runs) for s, w in product(every, lengths)], n_jobs)
+    errors = run_all(fixed_budget, [Setting(s, w, runs, plan) for s in every for w in _warm_ups(lengths)], n_jobs)
+    sure = run_all(until_confident, [Setting(s, w, runs) for s in every for w in lengths], n_jobs)
     tables = {half: _table(errors, chosen, lengths) for half, chosen in sources.items()}
     text = "\n\n".join(
         [
@@ -117,6 +116,11 @@ def halves_of(games: Path | None) -> dict[str, list[Source]]:
         return {half: from_folder(games, half=half) for half in ("tune", "judge")}
     drawn = {kind: adversarial(kind, 2) for kind in KINDS}
     return {half: [game for games in drawn.values() for game in games[HALVES[half]]] for half in ("tune", "judge")}
+
+
+def _warm_ups(lengths: Sequence[int]) -> list[int | str]:
+    """Return the fixed lengths and the rule, which is the last."""
+    return [*lengths, RULE]
 
 
 def fixed_budget(setting: Setting) -> Matrix:
@@ -162,7 +166,7 @@ def _finish(opened: OpenedGame, race: Race) -> Any:
 def _table(errors: Mapping[Setting, Matrix], sources: Sequence[Source], lengths: Sequence[int]) -> Matrix:
     """Return the logarithms of errors by game, warm-up (the rule last) and budget, averaged over k."""
     chosen = {(setting.source, setting.warm_up): np.log(error + FLOOR) for setting, error in errors.items()}
-    return np.array([[chosen[source, warm].mean(axis=0) for warm in (*lengths, RULE)] for source in sources])
+    return np.array([[chosen[source, warm].mean(axis=0) for warm in _warm_ups(lengths)] for source in sources])
 
 
 def _errors(tables: Mapping[str, Matrix], lengths: Sequence[int], budgets: Sequence[int]) -> str:
@@ -174,7 +178,7 @@ def _errors(tables: Mapping[str, Matrix], lengths: Sequence[int], budgets: Seque
             f"{np.exp(table[:, row].mean()):.5f}",
         ]
         for half, table in tables.items()
-        for row, warm in enumerate((*lengths, RULE))
+        for row, warm in enumerate(_warm_ups(lengths))
     ]
     return as_text(["half", "warm-up", *(f"{budget} calls" for budget in budgets), "all budgets"], lines)
 
