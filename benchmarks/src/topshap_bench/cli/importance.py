@@ -29,7 +29,7 @@ def importance(
 ) -> None:
     """Compare Explainer.importance with sage-importance and shap at equal numbers of predictions.
 
-    For example: topshap-bench importance --setup diabetes-mlp --share 0.3 --runs 2 --rows 50
+    For example: topshap-bench importance --setup diabetes-mlp --share 0.3 --runs 1 --rows 30 --by loss
     """
     from topshap_bench.importance.comparison import compare, report
     from topshap_bench.importance.problems import JUDGED, TUNED
