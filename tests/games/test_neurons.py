@@ -439,7 +439,7 @@ WRONG = [
     ({"unit": ["channel", "neuron"]}, "one for each of the 1 layers"),
     ({"unit": "neuron"}, "'channel' for the convolution 'conv1'"),
     ({"ablation": "noise"}, "'ablation' parameter of NeuronGame must be 'zero', 'mean' or 'resample'"),
-    ({"score": "acuracy"}, "Did you mean 'accuracy'"),
+    ({"score": "accurac"}, "Did you mean 'accuracy'"),
     ({"score": None}, "a name or a function of the network's outputs and the targets"),
     ({"targets": np.zeros(4, dtype=int)}, "one target for each of the 11 inputs. Got an array of shape \\(4,\\)"),
     ({"targets": np.full(11, 7)}, "ints in \\[0, 2\\], the positions of the network's outputs. Got torch.int64"),
