@@ -65,6 +65,8 @@ ONLY_NAMES = {
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
     "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost
+    "topshap-bench neurons",  # needs torch
+    "topshap-bench neurons --network convolutional --seeds 1 --budget 500 --most 1000",
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",

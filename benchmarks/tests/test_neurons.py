@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from topshap.games import AdditiveGame
+from topshap.games import AdditiveGame, NeuronGame
 from topshap_bench.cli import build
 from topshap_bench.neurons.bandit import Bandit, run_bandit
 
@@ -71,7 +71,7 @@ def test_a_transformer_has_scores_for_heads_and_neurons():
 
     module = networks.transformer(torch.nn).eval()
     kind = networks.KINDS["transformer"]
-    game = networks.NeuronGame(module, kind.layers, torch.rand(5, 8, 8), torch.arange(5), unit=kind.units)
+    game = NeuronGame(module, kind.layers, torch.rand(5, 8, 8), torch.arange(5), unit=kind.units)
     scores = activation_scores("transformer", networks.Trained(module, game, game))
     assert all(values.shape == (200,) for values in scores.values())
     # Without its activation, the log-probability changes by about gradient times activation.

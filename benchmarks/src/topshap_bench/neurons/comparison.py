@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from topshap.core.typing import Players, Values
+    from topshap_bench.neurons.bandit import Bandit, Bound
     from topshap_bench.neurons.networks import Trained
 
 K, CHANCE = 10, 0.1
@@ -107,9 +108,14 @@ def run_setting(setting: Setting) -> Outcome:
     for budget in setting.budgets:
         top = _identify(trained, setting, budget=budget)
         at_budget[AUTO, budget] = judge(top.players, top.evaluations)
-    options = {"chance": CHANCE, "seed": setting.seed}
-    game, n = trained.game, trained.game.n_players
-    endless = run_bandit(game, n, K, bound="normal", tolerance=0.0, budget=max(setting.budgets), **options)
+
+    def bandit(bound: Bound, tolerance: float, budget: int) -> Bandit:
+        game, seed = trained.game, setting.seed
+        return run_bandit(
+            game, game.n_players, K, bound=bound, tolerance=tolerance, chance=CHANCE, budget=budget, seed=seed
+        )
+
+    endless = bandit("normal", 0.0, max(setting.budgets))
     for budget in setting.budgets:
         evaluations, estimates = [each for each in endless.history if each[0] <= budget or each is endless.history[0]][
             -1
@@ -117,8 +123,9 @@ def run_setting(setting: Setting) -> Outcome:
         at_budget[NORMAL, budget] = judge(_top(estimates), evaluations)
     top = _identify(trained, setting, epsilon=setting.tolerance, delta=DELTA, budget=setting.most)
     at_stop = {AUTO: judge(top.players, top.evaluations, stopped=top.stopped == "confident")}
-    for name, bound in ((BERNSTEIN, "bernstein"), (NORMAL, "normal")):
-        state = run_bandit(game, n, K, bound=bound, tolerance=setting.tolerance, budget=setting.most, **options)
+    bounds: dict[str, Bound] = {BERNSTEIN: "bernstein", NORMAL: "normal"}
+    for name, bound in bounds.items():
+        state = bandit(bound, setting.tolerance, setting.most)
         at_stop[name] = judge(_top(state.estimates), state.evaluations, stopped=state.stopped)
     return Outcome(
         accuracy=accuracy_without(trained.held_out, np.arange(0)),
