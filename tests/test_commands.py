@@ -62,6 +62,8 @@ ONLY_NAMES = {
     "topshap-bench explain-tables --rows 1 --rows 10 --rows 200 --out results/tables.txt",
     "topshap-bench importance --folder datasets --out results/importance.txt",
     "topshap-bench large-table",
+    "topshap-bench data-points",
+    "topshap-bench data-points --runs 2 --large-budget 200",  # needs pydvl
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
     "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost

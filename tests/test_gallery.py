@@ -20,7 +20,7 @@ SAYS = {
     "in_context_models": ["missing values:", "fitted again:", "Top 3 of 10 players"],
     "regions_of_an_image": ["Top 4 of 16 players"],
     "select_features": ["selected: [ 0  1  2  3 16 17]"],
-    "training_points": ["points with the lowest values: [ 4 11 23]"],
+    "training_points": ["points with the lowest values: [ 4 11 23]", "lowest of 3000 points have a wrong label"],
     "with_shap_and_shapiq": ["largest difference from the exact values", "shapiq's explainer: [", "from a file"],
     "words_of_a_text": ["clever", "wonderful", "The cast is simply great!"],
 }

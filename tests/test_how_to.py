@@ -84,3 +84,11 @@ def test_the_pages_link_to_pages_that_exist():
     for page in PAGES.glob("*.md"):
         for link in re.findall(r"\]\((.*?)\)", page.read_text(encoding="utf-8")):
             assert (PAGES / link.partition("#")[0]).exists()
+
+
+def test_the_page_on_training_points_runs(capsys):
+    run("training-points.md")
+    printed = capsys.readouterr().out
+    found = int(re.search(r"(\d+) of the 50 lowest points have a wrong label", printed).group(1))
+    assert found > 25
+    assert "('99', " in printed

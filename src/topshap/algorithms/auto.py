@@ -7,7 +7,10 @@ For a fixed budget
    players alone or the grand coalition without each of them; from there on it is the Gaussian process. Beyond 12,000
    evaluations, which only cheap games allow, the process is conditioned on a part of the pairs and corrected by least
    squares on the others, so that its time grows in proportion to the budget.
-3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget.
+3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget. With
+   fewer than `FEW_EVALUATIONS` evaluations per player, which leave most players without a sample, `player-gp`.
+   If there is side information, such as the prior of training points, and fewer than `INFORMED_EVALUATIONS` evaluations
+   per player, `player-gp` for any number of players.
 4. Without a budget, if another criterion ends the race, `greedy-cmcs`, which does not depend on the budget; `cmcs`
    beyond `PAIRWISE_PLAYERS` players, since it does not track pairs, and if players are ranked by magnitude, since it
    samples all players equally.
@@ -68,6 +71,8 @@ groups, n = 60         61.7 (0.33)       26.0 (0.97)       155.5 (0.26)
 with all interactions of order 3 on the odd part has 31 with 12,000 and 13 with 50,000 evaluations on the sigmoid of 20
 players (0.23 and 0.72 s); its time grows with the sixth power of n.
 
+``topshap-bench data-points`` (3): with 500 retrainings for 1000 and 10,000 points; see ``docs/benchmarks``.
+
 ``topshap-bench fixed-confidence`` (5 and 6): on six games of 10 to 16 players with k = 5, epsilon = 0.0005 and
 delta = 0.01, `odd-gp@k` takes 16.1 and `swap@k` 7.8 times fewer evaluations than the calls published for `cmcs@k`.
 ``topshap-bench large-confidence`` (5): in sums of unanimity games of 30 to 300 players and models of 30 and 50
@@ -96,7 +101,9 @@ if TYPE_CHECKING:
 
 ODD_GP_PLAYERS = 2000
 """The largest number of players for which the Gaussian process is fitted."""
-FEW_EVALUATIONS = 2
+INFORMED_EVALUATIONS = 5.0
+"""The number of evaluations per player below which side information is worth more than what single players tell."""
+FEW_EVALUATIONS = 0.25
 """The number of evaluations per player below which marginal contributions of single players are too few."""
 SHARED_PLAYERS = 200
 """The largest number of players for which several outputs share a Gaussian process: each has its own relevance."""
@@ -144,7 +151,7 @@ def choose(
     'odd-gp'
     >>> choose(n_players=5000, budget=20_000, guarantee=None).name
     'cmcs'
-    >>> choose(n_players=5000, budget=2000, guarantee=None).name
+    >>> choose(n_players=5000, budget=20_000, guarantee=None, informed=True).name
     'player-gp'
     >>> choose(n_players=14, budget=None, guarantee="asymptotic").name
     'odd-gp@k'
@@ -178,13 +185,14 @@ def choose(
 
 def _for_budget(n_players: int, budget: int | None, *, informed: bool) -> Algorithm[Any] | None:
     """Return the algorithm of a race that only its budget ends, None if it samples marginal contributions."""
-    if informed:
-        return PlayerGP()
     if budget is None:
         return None
+    per_player = budget / n_players
+    if informed and per_player < INFORMED_EVALUATIONS:
+        return PlayerGP()
     if n_players <= ODD_GP_PLAYERS:
         return OddGP()
-    return PlayerGP() if budget < FEW_EVALUATIONS * n_players else None
+    return PlayerGP() if per_player < FEW_EVALUATIONS else None
 
 
 def choose_for_outputs(

@@ -92,6 +92,8 @@ def pick_algorithm(
     asked_for = None if auto else make(options.algorithm)
     if limits.enumerates:
         return Enumeration()
+    if auto and side is not None and side.required and limits.confidence is None:
+        asked_for = PlayerGP()
     if options.ordered and limits.confidence is None:
         must_be = "False without 'epsilon', unless the budget covers all coalitions: a fixed budget guarantees no order"
         refuse("ordered", options.ordered, must_be=must_be)

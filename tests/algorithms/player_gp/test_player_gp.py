@@ -199,7 +199,14 @@ def test_a_prior_may_be_a_game_without_a_closed_form():
 
 @pytest.mark.parametrize(
     ("players", "budget", "informed", "expected"),
-    [(2001, 4000, False, "player-gp"), (2001, 5000, False, "cmcs"), (2001, 5000, True, "player-gp")],
+    [
+        (2001, 500, False, "player-gp"),
+        (2001, 501, False, "cmcs"),
+        (2001, 10_000, True, "player-gp"),
+        (2001, 10_005, True, "cmcs"),
+        (100, 499, True, "player-gp"),
+        (100, 500, True, "odd-gp"),
+    ],
 )
 def test_auto_uses_it_for_many_players_with_few_evaluations_or_side_information(players, budget, informed, expected):
     assert choose(n_players=players, budget=budget, guarantee=None, informed=informed).name == expected
