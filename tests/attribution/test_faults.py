@@ -21,6 +21,7 @@ class Endpoint(BaseHTTPRequestHandler):
     """Echoes log probabilities that rest on two documents; `faults` decides which requests fail, and how."""
 
     protocol_version = "HTTP/1.1"
+    server: "Server"
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
