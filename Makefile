@@ -163,7 +163,7 @@ $(VENV)/.heavy: $(VENV)/.test
 	touch $@
 
 heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py tests/clients
 
 $(VENV)/.neurons: $(VENV)/.test
 	$(INSTALL) --editable '.[all,torch]' --editable 'benchmarks[torch]'
