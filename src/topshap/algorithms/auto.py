@@ -3,10 +3,11 @@
 For a fixed budget
 ------------------
 1. If the budget covers all 2^n coalitions, they are enumerated, and the result is exact.
-2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
-   players alone or the grand coalition without each of them; from there on it is the Gaussian process. Beyond 12,000
-   evaluations, which only cheap games allow, the process is conditioned on a part of the pairs and corrected by least
-   squares on the others, so that its time grows in proportion to the budget.
+2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer evaluations than players it fits a model in
+   which few players matter to random coalitions; with fewer than 2 n + 2 it compares the players alone or the grand
+   coalition without each of them; from there on it is the Gaussian process. Beyond 12,000 evaluations, which only cheap
+   games allow, the process is conditioned on a part of the pairs and corrected by least squares on the others, so that
+   its time grows in proportion to the budget.
 3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget.
 4. Without a budget, if another criterion ends the race, `greedy-cmcs`, which does not depend on the budget; `cmcs`
    beyond `PAIRWISE_PLAYERS` players, since it does not track pairs, and if players are ranked by magnitude, since it
