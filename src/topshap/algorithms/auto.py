@@ -3,10 +3,11 @@
 For a fixed budget
 ------------------
 1. If the budget covers all 2^n coalitions, they are enumerated, and the result is exact.
-2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer than 2 n + 2 evaluations it compares the
-   players alone or the grand coalition without each of them; from there on it is the Gaussian process. Beyond 12,000
-   evaluations, which only cheap games allow, the process is conditioned on a part of the pairs and corrected by least
-   squares on the others, so that its time grows in proportion to the budget.
+2. Up to `ODD_GP_PLAYERS` players, `odd-gp`, whatever the budget. With fewer evaluations than players it fits a model in
+   which few players matter to random coalitions; with fewer than 2 n + 2 it compares the players alone or the grand
+   coalition without each of them; from there on it is the Gaussian process. Beyond 12,000 evaluations, which only cheap
+   games allow, the process is conditioned on a part of the pairs and corrected by least squares on the others, so that
+   its time grows in proportion to the budget.
 3. Beyond, `cmcs`: the time and memory of a round grow with n alone, those of the process with n times the budget. With
    fewer than `FEW_EVALUATIONS` evaluations per player, which leave most players without a sample, `player-gp`.
    If there is side information, such as the prior of training points, and fewer than `INFORMED_EVALUATIONS` evaluations

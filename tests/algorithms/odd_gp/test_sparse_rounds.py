@@ -23,7 +23,7 @@ def redundant(coalitions):
 @pytest.mark.parametrize(("game", "k", "budget"), [(additive, 3, 24), (together, 4, 40), (redundant, 4, 40)], ids=str)
 def test_few_important_players_are_found_with_fewer_evaluations_than_players(game, k, budget):
     expected = {5, 20, 41, 3} if k == 4 else {5, 20, 41}
-    for seed in range(3):
+    for seed in range(2):
         top = topshap.identify(game, n_players=50, k=k, budget=budget, random_state=seed)
         assert set(top.players.tolist()) == expected
         assert top.evaluations == budget
@@ -50,27 +50,26 @@ def test_several_outputs_share_the_coalitions():
 
 
 def test_a_sparse_game_is_recognised_with_more_evaluations_than_players():
-    weights = np.random.default_rng(0).normal(size=50)
-    for game, sparse in ((additive, 5), (lambda coalitions: coalitions @ weights, 2)):
-        recognised = 0
-        for seed in range(5):
-            run = SparseRun(50, 4, 80, game(np.array([[False] * 50, [True] * 50])), np.random.default_rng(seed))
-            for planned in run.rounds(lambda: None, check=True):
-                planned.add(game(planned.rows))
-            recognised += len(run.coalitions) == 82
-        assert recognised == sparse if sparse == 5 else recognised <= sparse
+    weights = np.where(np.arange(50) % 2, 1.0, -1.0)
+    recognised = []
+    for game in (additive, lambda coalitions: coalitions @ weights):
+        run = SparseRun(50, 4, 80, game(np.array([[False] * 50, [True] * 50])), np.random.default_rng(0))
+        for planned in run.rounds(lambda: None, check=True):
+            planned.add(game(planned.rows))
+        recognised.append(len(run.coalitions) == 82)
+    assert recognised == [True, False]
 
 
 def test_games_in_which_all_players_matter_are_ranked_well():
     right = 0
-    for seed in range(4):
+    for seed in range(2):
         weights = np.random.default_rng(seed).normal(size=50)
         top = topshap.identify(
             lambda coalitions, w=weights: coalitions @ w, n_players=50, k=5, budget=98, random_state=seed
         )
         right += len(set(top.players.tolist()) & set(np.argsort(-weights)[:5].tolist()))
         assert top.evaluations == 98
-    assert right >= 18
+    assert right >= 9
 
 
 @pytest.mark.parametrize(
