@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from topshap.core.covariances import covariance_of
+from topshap.core.covariances import ClusteredCovariance, covariance_of
 from topshap.core.errors import ParameterError
 from topshap.core.pairs_result import TopPairs
 from topshap.core.results import TopKs
@@ -43,7 +43,7 @@ def as_text(top: TopK | TopKs) -> str:
     """Return a result as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     kind = OF_OUTPUTS if isinstance(top, TopKs) else OF_PAIRS if isinstance(top, TopPairs) else FORMAT
     content = {"format": kind, "version": VERSION, **plain(top)}
-    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
+    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray | ClusteredCovariance):
         content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
     if top.player_values is not None:
         content["player_values"] = [written_value(value) for value in top.player_values]
@@ -127,7 +127,7 @@ def _read(content: Any) -> Any:
         raise FieldError(f"the field 'format' must be one of {', '.join(map(repr, _READERS))}")
     known, read = _READERS[kind]
     version = content.pop("version", None)
-    if type(version) is not int or version != known:
+    if type(version) is not int or not (version == known or (kind == MANY_FORMAT and version == 1)):
         newer = "; a newer version of topshap wrote it" if type(version) is int and version > known else ""
         raise FieldError(f"the field 'version' must be {known}, not {shorten_value(version)}{newer}")
     return read(content)
