@@ -7,9 +7,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import topshap
-from topshap.core.errors import ParameterError
-from topshap.many_rows import parts_of, shares
+from topshap.core.errors import GameError, NoisyGameWarning, ParameterError
 from topshap.reference.exact import shapley_values
+from topshap.row_results import parts_of
+from topshap.sharing import shares
 
 N, ROWS, BUDGET = 10, 24, 80
 
@@ -278,6 +279,8 @@ def test_auto_does_not_share_few_rows_many_players_or_small_budgets(size):
         ({"share": "yes"}, "'share'"),
         ({"share": False, "refine": True}, "'refine'.*must be False where rows do not share"),
         ({"refine": True, "callback": print}, "'refine'.*must be False with 'callback'"),
+        ({"refine": True, "ordered": True}, "'refine'.*must be False with 'ordered'"),
+        ({"refine": True, "value_range": (1.0, 0.0)}, "'value_range'"),
         ({"refine": True, "counting": "calls", "share": True}, "'refine'.*must be False with counting"),
         ({"refine": "yes"}, "'refine'"),
         ({"k": 11}, "'k'"),
@@ -304,6 +307,27 @@ def test_options_of_the_algorithm_hold_for_refined_rows(rows, background):
     plans = [topshap.algorithms.OddGP(), topshap.algorithms.OddGP(active_rounds=0)]
     found = [explainer.explain_many(rows, k=2, refine=True, algorithm=plan).estimates for plan in plans]
     assert not np.array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("case", ["shared", "refined", "pooled"])
+def test_values_outside_the_stated_range_are_refused_and_the_range_is_kept(rows, background, case):
+    X, replacing = (rows, background) if case != "pooled" else (np.where(rows > 0.5, 0.0, rows), np.zeros((1, N)))
+    explainer = topshap.Explainer(Counted(), replacing, random_state=0)
+    options = {"k": 2, "budget": 40, "refine": case == "refined"}
+    tops = explainer.explain_many(X, value_range=(-99.0, 99.0), **options)
+    assert tops[0].value_range == tops[len(tops) - 1].value_range == (-99.0, 99.0)
+    np.testing.assert_array_equal(tops.estimates, explainer.explain_many(X, **options).estimates)
+    with pytest.raises(GameError, match="must lie in the stated value_range"):
+        explainer.explain_many(X, value_range=(-1e-9, 1e-9), **options)
+
+
+@pytest.mark.parametrize("case", ["shared", "refined", "pooled"])
+def test_a_model_that_is_not_deterministic_is_noticed(rows, background, case):
+    X, replacing = (rows, background) if case != "pooled" else (np.where(rows > 0.5, 0.0, rows), np.zeros((1, N)))
+    rng, counted = np.random.default_rng(0), Counted()
+    explainer = topshap.Explainer(lambda X: counted(X) + rng.normal(size=len(X)), replacing, random_state=0)
+    with pytest.warns(NoisyGameWarning, match="evaluated again"):
+        explainer.explain_many(X, k=2, budget=40, refine=case == "refined", check_deterministic=True)
 
 
 def test_parts_have_the_rows_with_the_same_dummies():

@@ -29,7 +29,9 @@ from topshap.games.predictions import PredictionsGame
 from topshap.games.row_outputs import RowOutputs
 from topshap.games.tables import as_table, dense_table
 from topshap.global_importance import Settings, importance_by_loss, importance_by_magnitude, refuse_for_magnitudes
-from topshap.many_rows import RowResults, TogetherRun, shares
+from topshap.many_rows import TogetherRun
+from topshap.row_results import RowResults
+from topshap.sharing import shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from topshap.games.links import LinkName
     from topshap.games.losses import LossName
     from topshap.games.tables import Table
-    from topshap.many_rows import Share
+    from topshap.sharing import Share
 
 _log = logging.getLogger("topshap")
 
@@ -249,7 +251,9 @@ class Explainer:
         refine
             Whether half of the budget is for coalitions that rows share, and half for rows whose top k is in doubt,
             which choose coalitions of their own; `budget` is then an average over the rows. The sets are right more
-            often, and the values of other features are less accurate. It needs rows that share coalitions.
+            often, and the values of other features are less accurate. It needs rows that share coalitions. It is
+            refused with `callback`, since there is no race to pass to it, with ``ordered=True``, since own coalitions
+            are chosen for the border of the top k only, and with ``counting="calls"``.
         **options
             Options of `topshap.identify`. ``budget`` is the number of evaluations of each row. ``n_jobs`` is the number
             of workers; the results are the same for any number. ``progress=True`` shows one progress bar with the time

@@ -14,10 +14,7 @@ from topshap.algorithms.odd_gp.blas import one_thread
 from topshap.algorithms.odd_gp.shared.pooled_rounds import PooledRun
 from topshap.core.limits import default_budget
 from topshap.core.validation import check_rng
-from topshap.core.values import check_values
-from topshap.evaluation import Oracle
-from topshap.evaluation.store.per_game import store_of_game
-from topshap.games.wanted_rows import WantedRows
+from topshap.row_values import RowValues
 from topshap.shared_results import results_of
 
 if TYPE_CHECKING:
@@ -43,7 +40,7 @@ class PooledRows:
     k
         The number of players to find for each output.
     options
-        Options of `topshap.identify`: budget, rank_by, random_state, n_jobs, store and on_interrupt.
+        Options of `topshap.identify`: budget, rank_by, random_state and on_interrupt, and those of `RowValues`.
     on_progress
         Called with the completion of the run, from 0 to 1.
     """
@@ -68,16 +65,13 @@ class PooledRows:
         self._run = PooledRun(players, game.n_players, k, self._budgets, self._rng, rank_by=self._rank_by)
         self._spent = np.zeros(len(players), dtype=np.intp)
         self._ends: list[Matrix] = []
+        self._values = RowValues(game, options)
 
     def explain(self) -> list[TopKs]:
         """Evaluate coalitions until the budget is spent, and return the results of each group."""
         tie_order = self._rng.permutation(self._game.n_players)
-        wanted = WantedRows(self._game)
-        oracle = Oracle(
-            wanted, n_jobs=self._options.get("n_jobs"), store=store_of_game(self._options.get("store"), wanted)
-        )
         stopped: Stopped = "budget"
-        with oracle.run(wanted.n_players) as session:
+        with self._values.of_some() as session:
             try:
                 self._play(session)
             except KeyboardInterrupt:
@@ -93,7 +87,7 @@ class PooledRows:
                 request = next(requests, None)
             if request is None:
                 return
-            values = self._values(session, request.coalitions)
+            values = self._of_groups(session, request.coalitions)
             if not self._ends:
                 self._ends = [own[:2] for own in values]
             with one_thread():
@@ -102,10 +96,10 @@ class PooledRows:
             if self._on_progress is not None:
                 self._on_progress(float(np.minimum(self._spent / self._budgets, 1.0).mean()))
 
-    def _values(self, session: Session, coalitions: Sequence[Coalitions]) -> list[Matrix]:
+    def _of_groups(self, session: Session, coalitions: Sequence[Coalitions]) -> list[Matrix]:
         """Return the values of the coalitions of each group, for its outputs."""
         asked = np.concatenate([self._asked(index, own) for index, own in enumerate(coalitions)])
-        values = check_values(session(asked), asked, None, self._game.n_outputs)
+        values = self._values.evaluate(session, *np.split(asked, [self._game.n_players], axis=1))
         starts = np.cumsum([0, *map(len, coalitions)])
         each = zip(starts[:-1].tolist(), starts[1:].tolist(), self._outputs, strict=True)
         return [values[start:stop][:, outputs] for start, stop, outputs in each]
@@ -134,6 +128,7 @@ class PooledRows:
                 algorithm="enumeration" if group.exact else "odd-gp",
                 ends=self._ends[index],
                 seed=self._seed,
+                value_range=self._values.value_range,
             )
             for index, group in enumerate(self._run.groups)
         ]

@@ -16,10 +16,7 @@ from topshap.algorithms.odd_gp.fixed_budget import OddGP
 from topshap.algorithms.odd_gp.shared.rounds import SharedRun
 from topshap.core.limits import default_budget
 from topshap.core.validation import check_rng
-from topshap.core.values import check_values
-from topshap.evaluation import Oracle
-from topshap.evaluation.store.per_game import store_of_game
-from topshap.games.wanted_rows import WantedRows
+from topshap.row_values import RowValues
 from topshap.shared_results import results_of
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
     from topshap.core.result import Stopped
     from topshap.core.results import TopKs
-    from topshap.core.typing import Coalitions, Matrix, Players
+    from topshap.core.typing import Matrix, Players
     from topshap.evaluation.session import Session
     from topshap.statistics.ranking import RankBy
 
@@ -42,7 +39,8 @@ class RefinedRun:
     k
         The number of players to find for each output.
     options
-        Options of `topshap.identify`: budget, algorithm, rank_by, random_state, n_jobs, store and on_interrupt.
+        Options of `topshap.identify`: budget, algorithm, rank_by, random_state and on_interrupt, and those of
+        `RowValues`.
     on_progress
         Called with the completion of the run, from 0 to 1.
     """
@@ -58,6 +56,7 @@ class RefinedRun:
         self._seed = options.get("random_state")
         self._rng = check_rng(self._seed)
         self._spent = 0.0
+        self._values = RowValues(game, options)
 
     def explain(self) -> TopKs:
         """Evaluate coalitions until the budget is spent, and return the results of all outputs."""
@@ -65,10 +64,9 @@ class RefinedRun:
         tie_order = self._rng.permutation(game.n_players)
         stopped: Stopped = "budget"
         with ExitStack() as stack:
-            shared = stack.enter_context(self._oracle(game).run(game.n_players, game.player_names))
-            wanted = WantedRows(game)
-            own = stack.enter_context(self._oracle(wanted).run(wanted.n_players))
-            ends = self._values(shared, np.array([[False] * game.n_players, [True] * game.n_players]))
+            shared, own = (stack.enter_context(each) for each in (self._values.of_all(), self._values.of_some()))
+            own.repeats = False  # checked with coalitions that rows share
+            ends = self._values.evaluate(shared, np.array([[False] * game.n_players, [True] * game.n_players]))
             self._spent = 2.0
             plan = {"batches": self._algorithm.active_rounds, "min_batch": self._algorithm.min_batch}
             run = SharedRun(
@@ -90,22 +88,15 @@ class RefinedRun:
             if request is None:
                 return
             if request.wanted is None:
-                values = self._values(shared, request.coalitions)
+                values = self._values.evaluate(shared, request.coalitions)
                 self._spent += len(values)
             else:
-                values = self._values(own, np.concatenate([request.coalitions, request.wanted], axis=1))
+                values = self._values.evaluate(own, request.coalitions, request.wanted)
                 self._spent += float(request.wanted.mean(axis=1).sum())
             with one_thread():
                 request.add(values)
             if self._on_progress is not None:
                 self._on_progress(min(1.0, self._spent / self._budget))
-
-    def _oracle(self, game: Any) -> Oracle:
-        store = self._options.get("store")
-        return Oracle(game, n_jobs=self._options.get("n_jobs"), store=store_of_game(store, game))
-
-    def _values(self, session: Session, coalitions: Coalitions) -> Matrix:
-        return check_values(session(coalitions), coalitions, None, self._game.n_outputs)
 
     def _result(self, run: SharedRun, ends: Matrix, tie_order: Players, stopped: Stopped) -> TopKs:
         return results_of(
@@ -121,4 +112,5 @@ class RefinedRun:
             algorithm=self._algorithm.name,
             ends=ends,
             seed=self._seed,
+            value_range=self._values.value_range,
         )

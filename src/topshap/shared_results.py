@@ -32,6 +32,7 @@ def results_of(
     algorithm: str,
     ends: Matrix,
     seed: Any,
+    value_range: tuple[float, float] | None,
 ) -> TopKs:
     """Return the results of all outputs of a game.
 
@@ -47,8 +48,8 @@ def results_of(
         How the estimates were found; see `topshap.TopKs`.
     ends
         The values of the empty and the grand coalition, shape (2, outputs).
-    seed
-        The option ``random_state``.
+    seed, value_range
+        The options ``random_state`` and ``value_range``.
     """
     standing = FittedOutputsStanding(tie_order, estimate.values, rank_by=rank_by)
     return TopKs(
@@ -69,5 +70,6 @@ def results_of(
         empty=ends[0],
         grand=ends[1],
         rank_by=rank_by,
+        value_range=value_range,
         random_state=int(seed) if isinstance(seed, Integral) else None,
     )

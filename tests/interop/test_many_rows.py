@@ -154,7 +154,7 @@ def broken(content, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "'version' must be 1, not 2; a newer version"),
+        ({"version": 3}, "'version' must be 2, not 3; a newer version"),
         ({"speed": 1}, "the field 'speed' is unknown"),
         ({"results": 3}, "the field 'results' must be a list of objects, not 3"),
         ({"results": [{}]}, r"in results\[0\], the fields .* are missing"),
@@ -193,3 +193,54 @@ def test_results_that_do_not_belong_together_are_refused(explained, tmp_path):
     (tmp_path / "tops.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ParameterError, match=r"do not fit together: .* results for the same k"):
         topshap.load(tmp_path / "tops.json")
+
+
+@pytest.fixture(scope="module")
+def sharing():
+    """Return explanations of rows that share their covariances up to a factor, some with known dummies."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    X[::4, 2] = 0.0
+    background = np.where(np.arange(6) == 2, 0.0, rng.normal(size=(10, 6)))
+    explainer = topshap.Explainer(
+        lambda rows: np.sin(rows @ [1.0, -2.0, 0.5, 0.1, 0.3, 1.0]), background, random_state=0
+    )
+    return explainer.explain_many(X, k=2, budget=30)
+
+
+def test_covariances_that_rows_share_are_saved_once_and_read_to_the_last_bit(sharing, tmp_path):
+    for name, tops in {"all": sharing, "some": sharing[::3]}.items():
+        tops.save(tmp_path / name)
+        content = json.loads((tmp_path / name).read_text())
+        assert 0 < len(content["covariances"]) <= 8
+        assert sum(isinstance(each["covariance"], dict) for each in content["results"]) > len(tops) / 2
+        again = topshap.load(tmp_path / name)
+        assert many_as_text(again) == many_as_text(tops)
+        for first, second in zip(tops, again, strict=True):
+            np.testing.assert_array_equal(first.covariance, second.covariance)
+            np.testing.assert_array_equal(first.std_errors, second.std_errors)
+
+
+def test_files_of_the_first_version_are_read(explained, tmp_path):
+    content = json.loads(many_as_text(explained)) | {"version": 1}
+    assert content.pop("covariances") == []
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    assert many_as_text(topshap.load(tmp_path / "old.json")) == many_as_text(explained)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content.update(covariances=[[[1.0, 2.0]]]), "square matrices"),
+        (lambda content: content.update(covariances=7), "list of matrices"),
+        (lambda content: content["results"][0].update(covariance={"of": 99, "factor": 1.0}), "position of one of"),
+        (lambda content: content["results"][0].update(covariance={"of": 0, "factor": -1.0}), "finite number"),
+        (lambda content: content["covariances"][0][0].__setitem__(1, 99.0), r"results\[.*covariance"),
+    ],
+)
+def test_shared_covariances_are_checked(sharing, tmp_path, change, message):
+    content = json.loads(many_as_text(sharing))
+    change(content)
+    (tmp_path / "bad.json").write_text(json.dumps(content))
+    with pytest.raises(ParameterError, match=message):
+        topshap.load(tmp_path / "bad.json")

@@ -15,6 +15,7 @@ from topshap.core.validation import refuse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from topshap.core.covariances import CovarianceParts
     from topshap.core.typing import Players, Values
 
 ARRAYS = ("players", "estimates", "std_errors", "empty", "grand")
@@ -167,6 +168,19 @@ def confidence_of(results: Results) -> Values:
         return np.asarray(together, dtype=np.float64)
     rows = [results[row] for row in range(len(results))]
     return np.array([row.confidence if isinstance(row, TopK) else confidence_of(row) for row in rows], dtype=np.float64)
+
+
+def covariance_parts_of(results: Results) -> CovarianceParts | None:
+    """Return the covariances that results share, from the sequence that holds them; None if it does not know them."""
+    if not isinstance(results, Picked | Folded | OneOutput):
+        found: CovarianceParts | None = getattr(results, "covariance_parts", None)
+        return found
+    inner = covariance_parts_of(results.results)
+    if inner is None:
+        return None
+    if isinstance(results, Folded):
+        return inner.of(np.arange(len(inner.which)).reshape(-1, results.n_outputs))
+    return inner.of(results.positions if isinstance(results, Picked) else (slice(None), results.output))
 
 
 def _shared_confidence(results: Results) -> Any:

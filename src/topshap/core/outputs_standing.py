@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topshap.core.covariances import SharedCovariance, covariance_of
+from topshap.core.covariances import covariance_of
 from topshap.core.standing import FittedStanding, Standing, read_only
 from topshap.statistics.ranking import rank_key
 
@@ -79,6 +79,7 @@ class FittedOutputsStanding(OutputsStanding):
     Examples
     --------
     >>> standing = FittedOutputsStanding(np.arange(2), np.zeros((3, 2)))
+    >>> from topshap.core.covariances import SharedCovariance
     >>> standing.set(np.array([[1.0, 2.0], [4.0, 3.0], [0.0, 1.0]]), SharedCovariance(np.eye(2), np.ones(3)))
     >>> standing.ranking().tolist(), standing.std_errors.shape
     ([[1, 0], [0, 1], [1, 0]], (3, 2))
@@ -106,7 +107,8 @@ class FittedOutputsStanding(OutputsStanding):
         estimates
             One row per output, shape (R, n).
         covariances
-            A `SharedCovariance`, an array of shape (R, n, n), or None where only the standard errors are known.
+            Matrices that outputs share times factors, an array of shape (R, n, n), or None where only the standard
+            errors are known.
         std_errors
             The standard errors, shape (R, n); by default those of the covariances, or unknown without them.
         rare_contributions
@@ -170,6 +172,6 @@ class _OneOutput(FittedStanding):
 
 
 def _std_errors(covariances: Covariances) -> Matrix:
-    if isinstance(covariances, SharedCovariance):
-        return covariances.std_errors()
-    return np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+    if isinstance(covariances, np.ndarray):
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)))
+    return covariances.std_errors()

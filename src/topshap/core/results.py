@@ -62,9 +62,9 @@ class TopKs(Sequence[TopK]):
     std_errors: Matrix
     """The standard errors of the estimates, nan where unknown, shape (R, n)."""
     covariance: Covariances | None = field(repr=False)
-    """The covariances of the estimates: an array of shape (R, n, n), nan for outputs without one, a matrix that they
-    share times a factor per output (`topshap.core.covariances.SharedCovariance`), or None where only the standard
-    errors are known, or if R * n**2 is above 2**24."""
+    """The covariances of the estimates: an array of shape (R, n, n), nan for outputs without one, matrices that they
+    share times a factor per output (see `topshap.core.covariances`), or None where only the standard errors are known,
+    or if R * n**2 is above 2**24."""
     player_names: tuple[str, ...] | None
     """The names of all players, None if they have none."""
     output_names: tuple[str, ...] | None

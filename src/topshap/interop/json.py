@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from topshap.core.covariances import covariance_of
+from topshap.core.covariances import ClusteredCovariance, covariance_of
 from topshap.core.errors import ParameterError
 from topshap.core.importance_result import TopImportance
 from topshap.core.pairs_result import TopPairs
@@ -52,7 +52,7 @@ def as_text(top: TopK | TopKs) -> str:
     content = {"format": _format_of(top), "version": VERSION, **plain(top)}
     if isinstance(top, TopImportance):
         content = {name: value for name, value in content.items() if name not in NOT_SAVED}
-    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray):
+    if isinstance(top, TopKs) and isinstance(top.covariance, np.ndarray | ClusteredCovariance):
         content["covariance"] = [plain(covariance_of(top.covariance, i)) for i in range(len(top))]
     if top.player_values is not None:
         content["player_values"] = [written_value(value) for value in top.player_values]
@@ -141,7 +141,7 @@ def _read(content: Any) -> Any:
         raise FieldError(f"the field 'format' must be one of {', '.join(map(repr, _READERS))}")
     known, read = _READERS[kind]
     version = content.pop("version", None)
-    if type(version) is not int or version != known:
+    if type(version) is not int or not (version == known or (kind == MANY_FORMAT and version == 1)):
         newer = "; a newer version of topshap wrote it" if type(version) is int and version > known else ""
         raise FieldError(f"the field 'version' must be {known}, not {shorten_value(version)}{newer}")
     return read(content)

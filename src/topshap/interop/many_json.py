@@ -1,31 +1,38 @@
 """Explanations of many rows as JSON files, exact to the last bit.
 
 Fields of `TopK` that all results share are saved once. The arrays of a result are always saved with it, so that a file
-that is read takes memory in proportion to its size.
+that is read takes memory in proportion to its size; covariances that results share are in `many_covariances`. Files of
+version 1 have none of these.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.covariances import CovarianceParts
 from topshap.core.errors import ParameterError
+from topshap.core.explained_rows import covariance_parts_of
 from topshap.core.explanations import Explanations
 from topshap.core.result import TopK
 from topshap.interop.json_fields import FieldError, read_result, shorten_value
 from topshap.interop.json_pairs import read_pairs
 from topshap.interop.json_values import plain
+from topshap.interop.many_covariances import SharedResults, read_matrices, take_shared, write_shared
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-MANY_FORMAT, MANY_VERSION = "topshap.Explanations", 1
+    from topshap.core.typing import Matrix
+
+MANY_FORMAT, MANY_VERSION = "topshap.Explanations", 2
 PER_RESULT = frozenset(
     {"players", "estimates", "std_errors", "covariance", "history", "player_values", "shapley_values"}
 )
@@ -41,6 +48,8 @@ def save_many(tops: Explanations, path: str | os.PathLike[str]) -> None:
 def many_as_text(tops: Explanations) -> str:
     """Return explanations as JSON. Numbers that JSON does not have are strings: "nan", "inf"."""
     results = [_written(top) for row in tops for top in ([row] if isinstance(row, TopK) else row)]
+    parts = covariance_parts_of(tops._rows.results)  # noqa: SLF001 - the results know what they share
+    matrices = write_shared(parts, results)
     shared = _shared(results)
     values = None if tops.data is None else [_row(row) for row in tops.data.tolist()]
     if results and values == [top.get("player_values") for top in results[:: tops.n_outputs or 1]]:
@@ -48,6 +57,7 @@ def many_as_text(tops: Explanations) -> str:
     content = {
         "format": MANY_FORMAT,
         "version": MANY_VERSION,
+        "covariances": matrices,
         "n_outputs": tops.n_outputs,
         "row_names": tops.row_names,
         "output_names": tops.output_names,
@@ -60,15 +70,22 @@ def many_as_text(tops: Explanations) -> str:
 
 def read_many(content: Mapping[str, Any]) -> Explanations:
     """Return explanations from the fields of a file; raise a `FieldError` if one is missing, unknown or invalid."""
-    for wrong, what in ((set(content) - _FIELDS, "unknown"), (_FIELDS - set(content), "missing")):
+    known = _FIELDS | {"covariances"}  # not in files of version 1
+    for wrong, what in ((set(content) - known, "unknown"), (_FIELDS - set(content), "missing")):
         if wrong:
             raise FieldError(f"the field {shorten_value(min(wrong))} is {what}")
+    matrices = read_matrices(content.get("covariances", []))
     shared, results = content["shared"], content["results"]
     _require(isinstance(shared, dict), "shared", "an object", shared)
     _require(_is_list_of(results, dict), "results", "a list of objects", results)
     if forbidden := PER_RESULT & set(shared):
         raise FieldError(f"the field 'shared' must not have {min(forbidden)!r}, which each result has for itself")
-    tops = [_result(i, {**shared, **result}, result, shared) for i, result in enumerate(results)]
+    tops, of, factors = [], [], []
+    for i, result in enumerate(results):
+        top, position, factor = _result(i, result, shared, matrices)
+        tops.append(top)
+        of.append(position)
+        factors.append(factor)
     n_outputs = content["n_outputs"]
     valid = n_outputs is None or (type(n_outputs) is int and n_outputs > 0 and len(tops) % n_outputs == 0)
     _require(valid, "n_outputs", "null or a number of outputs that divides the number of results", n_outputs)
@@ -79,9 +96,21 @@ def read_many(content: Mapping[str, Any]) -> Explanations:
         _require(names is None or _is_list_of(names, str), name, "a list of strings or null", names)
     try:
         names = {name: content[name] for name in ("row_names", "output_names")}
-        return Explanations(rows, data=data, **names)
+        found = Explanations(rows, data=data, **names)
+        if not matrices:
+            return found
+        parts = CovarianceParts(matrices, np.array(of, dtype=np.intp), np.array(factors))
+        return Explanations(_folded(SharedResults(tops, parts), found), data=found.data, **names)
     except ParameterError as error:
         raise FieldError(f"its results do not fit together: {error}") from None
+
+
+def _folded(results: Sequence[TopK], like: Explanations) -> Sequence[Any]:
+    """Return results as `Explanations` takes them: in one sequence, or in one list per row without names of outputs."""
+    n = like.n_outputs
+    if n is None or (n > 1 and like.output_names is not None):
+        return results
+    return [[results[row * n + output] for output in range(n)] for row in range(len(like))]
 
 
 def _written(top: TopK) -> dict[str, Any]:
@@ -113,13 +142,19 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or repr(a) == repr(b)
 
 
-def _result(position: int, content: dict[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any]) -> TopK:
+def _result(
+    position: int, own: Mapping[str, Any], shared: Mapping[str, Any], matrices: Sequence[Matrix]
+) -> tuple[TopK, int, float]:
+    """Return a result, without a covariance that it shares, and the position and the factor of that covariance."""
     if both := set(own) & set(shared):
         raise FieldError(f"the field {shorten_value(min(both))} is both in 'shared' and in results[{position}]")
+    content = {**shared, **own}
     try:
-        return read_pairs(content) if _of_pairs(content) else read_result(content)
+        of, factor = take_shared(content, matrices)
+        top = read_pairs(content) if _of_pairs(content) else read_result(content)
     except FieldError as error:
         raise FieldError(f"in results[{position}], {error}") from None
+    return (top if of < 0 else replace(top, covariance=None)), of, factor
 
 
 def _data(value: Any, n_rows: int, n_players: int) -> Any:

@@ -291,7 +291,14 @@ def explain_tables(
         list[int] | None, typer.Option(min=1, help="A length of the table: by default 1, 10, 200 and 2000.")
     ] = None,
     budget: Budgets = None,
+    equal_budget: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="A budget for sharing next to row by row: by default 100, 250 and 500."),
+    ] = None,
     judged: Annotated[int, typer.Option(min=1, help="The number of rows that errors are measured on.")] = 16,
+    keep: Annotated[
+        Path | None, typer.Option(help="A file that keeps the measurements of each set-up, so that a run can continue.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A file for the report, which is printed as well.")] = None,
 ) -> None:
     """Compare topshap with shap, lightshap and shapiq on whole tables, at equal accuracy.
@@ -303,7 +310,8 @@ def explain_tables(
     def say(text: str) -> None:
         typer.echo(text, err=True)
 
-    text = report(compare(folder=folder, judged=judged, progress=say, **given(setups=setup, rows=rows, budgets=budget)))
+    options = given(setups=setup, rows=rows, budgets=budget, equal_budgets=equal_budget, keep=keep)
+    text = report(compare(folder=folder, judged=judged, progress=say, **options))
     typer.echo(text)
     if out is not None:
         out.write_text(text + "\n", encoding="utf-8")

@@ -4,8 +4,8 @@ The error of a row is the root mean square error of its Shapley values divided b
 judged rows, the first of the table, for everyone. Packages that explain rows one after another are measured on these
 rows, and their cost per row is taken for tables of any length; so is topshap's for tables of one row. Otherwise topshap
 explains the whole table. The CPU time for equal accuracy is that of topshap's smallest budget whose error is not above
-the rival's; larger budgets are not measured once every rival is reached. Set-ups with which constants were chosen are
-reported apart.
+the rival's; larger budgets are not measured once every rival is reached. Tables of more than `MANY` rows are explained
+with the budgets that reached the rivals with `MANY` rows. Set-ups with which constants were chosen are reported apart.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.summary import as_text, circumstances, geometric_mean
+from topshap_bench.tables.cells import About, Cell, keep_cells, kept_cells
 from topshap_bench.tables.explainers import RIVALS, WITH_GROUPS, K, Measured, installed, measure, topshap_with
 from topshap_bench.tables.setups import RECIPES, make
 
@@ -37,28 +38,10 @@ EQUAL_BUDGETS = (100, 250, 500)
 """Budgets at which sharing is compared with explaining row by row."""
 ROWS = (1, 10, 200, 2000)
 MANY = 200
-"""From this number of rows on, ratios are averaged; rows share their coalitions and are refined with this number."""
+"""The number of rows with which sharing is compared with explaining row by row, and with refined rows. Longer tables
+are measured where the data have as many rows."""
 OURS, REFINED = "topshap", "topshap, refined"
 _EXACT = 1e-9
-
-
-class Cell(NamedTuple):
-    """One explainer on one set-up with some number of rows."""
-
-    setup: SetUp
-    rows: int
-    explainer: str
-    budget: int | None
-    """topshap's budget, None for other packages."""
-    error: float
-    border_errors: Rows
-    """The inclusion-exclusion error of the top k of each judged row, divided by its range."""
-    cpu: float
-    """CPU milliseconds per row, as the two below."""
-    wall: float
-    own_cpu: float
-    """CPU time without the model's."""
-    predictions: float
 
 
 def compare(
@@ -67,13 +50,17 @@ def compare(
     folder: Path | None = None,
     rows: Sequence[int] = ROWS,
     budgets: Sequence[int] = BUDGETS,
+    equal_budgets: Sequence[int] = EQUAL_BUDGETS,
     judged: int = JUDGED,
     rivals: Sequence[str] = tuple(RIVALS),
+    keep: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Cell]:
-    """Measure all explainers on all set-ups."""
-    cells = []
-    for name in setups:
+    """Measure all explainers on all set-ups; those whose cells are in the file `keep` are not measured again."""
+    cells = [] if keep is None else kept_cells(keep)
+    done = {cell.setup.name for cell in cells}
+    order = list(RECIPES)
+    for name in [name for name in setups if name not in done]:
         setup = make(name, folder, rows=max(*rows, judged))
         wanted = judged * MORE_WITH_ONE if len(setup.background) == 1 else judged
         truth = setup.truth(min(wanted, len(setup.X)))
@@ -82,10 +69,23 @@ def compare(
             if explain is not None and setup.groups is None:
                 measure(explain, setup, 1)  # not counted: it imports packages and fills caches
         of_rivals = _of_rivals(setup, truth, rivals)
-        cells += of_rivals
-        for count in dict.fromkeys(min(count, len(setup.X)) for count in rows):
-            cells += _of_topshap(setup, truth, count, budgets, of_rivals)
-    return cells
+        found, useful = list(of_rivals), _useful(setup, budgets)
+        for count in dict.fromkeys(min(count, len(setup.X)) for count in rows if count <= max(MANY, len(setup.X))):
+            if count > MANY:
+                found += _of_long_table(setup, truth, count, useful, found)
+            else:
+                compared = [budget for budget in equal_budgets if budget in useful] if count in (1, MANY) else []
+                found += _of_topshap(setup, truth, count, useful, found, compared=compared)
+        if keep is not None:
+            keep_cells(keep, found)
+        cells += found
+    return sorted(cells, key=lambda cell: order.index(cell.setup.name))
+
+
+def _useful(setup: SetUp, budgets: Sequence[int]) -> list[int]:
+    """Return the budgets that are enough for one pair per player, and that of all coalitions of a small game."""
+    n = setup.n_players
+    return [budget for budget in budgets if 2 * n + 2 <= budget < 2**n] + ([2**n] if n <= 12 else [])
 
 
 def _of_rivals(setup: SetUp, truth: Rows, rivals: Sequence[str]) -> list[Cell]:
@@ -93,11 +93,10 @@ def _of_rivals(setup: SetUp, truth: Rows, rivals: Sequence[str]) -> list[Cell]:
     return [_measured(setup, truth, name, RIVALS[name], rows=len(truth)) for name in chosen]
 
 
-def _of_topshap(setup: SetUp, truth: Rows, rows: int, budgets: Sequence[int], of_rivals: Sequence[Cell]) -> list[Cell]:
-    n = setup.n_players
-    useful = [budget for budget in budgets if 2 * n + 2 <= budget < 2**n] + ([2**n] if n <= 12 else [])
-    goal = min((cell.error for cell in of_rivals), default=0.0)
-    compared = [budget for budget in EQUAL_BUDGETS if budget in useful] if rows in (1, MANY) else []
+def _of_topshap(
+    setup: SetUp, truth: Rows, rows: int, useful: Sequence[int], found: Sequence[Cell], *, compared: Sequence[int]
+) -> list[Cell]:
+    goal = min((cell.error for cell in found if cell.explainer in RIVALS), default=0.0)
     options = {"share": False} if rows == 1 else {}
     cells: list[Cell] = []
     for budget in useful:
@@ -109,6 +108,21 @@ def _of_topshap(setup: SetUp, truth: Rows, rows: int, budgets: Sequence[int], of
         refined = [(budget, topshap_with(budget, refine=True)) for budget in compared]
         cells += [_measured(setup, truth, REFINED, explain, rows=rows, budget=budget) for budget, explain in refined]
     return cells
+
+
+def _of_long_table(setup: SetUp, truth: Rows, rows: int, useful: Sequence[int], found: Sequence[Cell]) -> list[Cell]:
+    """Measure the budgets that reached the rivals with fewer rows, and larger ones where these are not enough."""
+    cells: dict[int, Cell] = {}
+    before = [cell for cell in found if cell.rows == MANY]
+    for rival in (cell for cell in found if cell.explainer in RIVALS):
+        goal = max(rival.error, _EXACT)
+        reached = [c.budget for c in before if c.explainer == OURS and c.budget is not None and c.error <= goal]
+        for budget in [each for each in useful if reached and each >= min(reached)]:
+            if budget not in cells:
+                cells[budget] = _measured(setup, truth, OURS, topshap_with(budget), rows=rows, budget=budget)
+            if cells[budget].error <= goal:
+                break
+    return list(cells.values())
 
 
 def _measured(setup: SetUp, truth: Rows, name: str, explain: Explain, *, rows: int, budget: int | None = None) -> Cell:
@@ -123,7 +137,7 @@ def _measured(setup: SetUp, truth: Rows, name: str, explain: Explain, *, rows: i
     border = [inclusion_exclusion_error(true, players) for true, players in zip(truth, top, strict=True)]
     per_row = 1000.0 / played
     return Cell(
-        setup=setup,
+        setup=About.of(setup),
         rows=rows,
         explainer=name,
         budget=budget,
@@ -139,7 +153,7 @@ def _measured(setup: SetUp, truth: Rows, name: str, explain: Explain, *, rows: i
 class Speed(NamedTuple):
     """The CPU time of a rival, divided by topshap's for the same accuracy; nan if no budget reaches it."""
 
-    setup: SetUp
+    setup: About
     rows: int
     rival: str
     ratio: float
@@ -149,7 +163,7 @@ def speeds(cells: Sequence[Cell]) -> list[Speed]:
     """Compare every rival with topshap's smallest sufficient budget, for every number of rows."""
     found = []
     for rival in (cell for cell in cells if cell.explainer in RIVALS):
-        ours = [cell for cell in cells if cell.setup is rival.setup and cell.explainer == OURS]
+        ours = [cell for cell in cells if cell.setup == rival.setup and cell.explainer == OURS]
         for rows in dict.fromkeys(cell.rows for cell in ours):
             enough = [c.cpu for c in ours if c.rows == rows and c.error <= max(rival.error, _EXACT)]
             ratio = rival.cpu / min(enough) if enough else float("nan")
@@ -182,12 +196,13 @@ def _speed_table(found: Sequence[Speed]) -> str:
     """Return the ratios of CPU time for equal accuracy, set-ups that constants were chosen with apart."""
     rivals, lines = list(dict.fromkeys(speed.rival for speed in found)), []
     for setup, rows in dict.fromkeys((speed.setup, speed.rows) for speed in found):
-        own = {speed.rival: speed.ratio for speed in found if speed.setup is setup and speed.rows == rows}
+        own = {speed.rival: speed.ratio for speed in found if speed.setup == setup and speed.rows == rows}
         lines.append([setup.name, rows, *(_ratio(own.get(rival)) for rival in rivals)])
     for tuned, label in ((False, "judged"), (True, "tuned")):
-        for one, what in ((False, f"{label}, {MANY} rows or more"), (True, f"{label}, 1 row")):
-            chosen = [s for s in found if s.setup.tuned == tuned and (s.rows == 1 if one else s.rows >= MANY)]
-            lines.append([what, "", *(_mean([s.ratio for s in chosen if s.rival == rival]) for rival in rivals)])
+        chosen = [speed for speed in found if speed.setup.tuned == tuned]
+        for rows in sorted({speed.rows for speed in chosen if speed.rows == 1 or speed.rows >= MANY}):
+            means = [_mean([s.ratio for s in chosen if s.rival == rival and s.rows == rows]) for rival in rivals]
+            lines.append([label, rows, *means])
     about = "CPU time of others divided by topshap's for the same accuracy; in brackets, how often it is reached"
     return about + "\n\n" + as_text(["set-up", "rows", *rivals], lines, left=1) if lines else ""
 
@@ -219,7 +234,7 @@ def _sharing(cells: Sequence[Cell]) -> str:
     for tuned, label in ((False, "judged"), (True, "tuned")):
         for single in (False, True):
             kind = "one background row" if single else "marginal imputation"
-            own = [r for setup, _, r in ratios if setup.tuned == tuned and (len(setup.background) == 1) == single]
+            own = [r for setup, _, r in ratios if setup.tuned == tuned and setup.single == single]
             if own:
                 lines.append([f"{label}, {kind}", "", f"{geometric_mean(np.log(own).tolist()).ratio:.2f}", "", "", ""])
     columns = ["set-up", "budget", "error", "border error, shared", "border error, refined", "times less CPU"]

@@ -31,7 +31,7 @@ Without a limit, and with a first design of one pair per player, a majority game
 wrong in 0.44 of the runs, since all chosen pairs had size 2; see the tests. A third was not better on the tuning games.
 """
 
-ROW_BY_ROW = 8
+ROW_BY_ROW = 4
 """Covariances between candidates are computed row by row if there are more than this many candidates per chosen pair,
 since a row alone costs several times its share in the whole matrix."""
 
@@ -128,11 +128,8 @@ def _rows_of_covariance(kernel: Kernel, candidates: Matrix, reduced: Matrix, cou
     A row at a time if few of them are needed, otherwise all of them at once.
     """
     if ROW_BY_ROW * count < len(candidates):
-
-        def row(i: int) -> Values:
-            return np.asarray(kernel.covariance(candidates[i : i + 1], candidates)[0] - reduced[:, i] @ reduced)
-
-        return row
+        row_of = kernel.rows_among(candidates)
+        return lambda i: np.asarray(row_of(i) - reduced[:, i] @ reduced)
     joint = kernel.covariance(candidates, candidates)
     joint -= reduced.T @ reduced
     return lambda i: joint[i]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_LISTED_SETS, _LISTED_ABOVE = 200_000, 0.3
 """Sets of a size are enumerated instead of drawn up to this number of them, where more than this share is needed."""
+_MAX_KEPT_SETS = 1000
+"""Enumerated sets of a size are kept for later races up to this number of them."""
 _MAX_LISTED_PAIRS = 2**15
 """All pairs of a game are enumerated up to this number of them, where most have been used."""
 _PERMUTED_TOGETHER = 2**20
@@ -84,9 +86,15 @@ def _scattered(n: int, counts: np.ndarray, rng: np.random.Generator) -> Coalitio
 
 def _counts_of_sizes(n: int, count: int, exponent: float, rng: np.random.Generator) -> np.ndarray:
     """Divide `count` pairs among the sizes 1 .. n // 2, weighted by (s (n - s))^-exponent."""
+    return allocate(count, _weights_of_sizes(n, exponent), _available(n), rng)
+
+
+@lru_cache
+def _weights_of_sizes(n: int, exponent: float) -> Values:
     sizes = np.arange(1, n // 2 + 1)
     weights = (4.0 * sizes * (n - sizes) / n**2) ** -exponent * np.where(2 * sizes == n, 0.5, 1.0)
-    return allocate(count, weights, _available(n), rng)
+    weights.flags.writeable = False
+    return np.asarray(weights)
 
 
 @lru_cache
@@ -164,12 +172,25 @@ def _distinct(
 ) -> Coalitions:
     """Return `count` of the first `available` sets of a size: enumerated if these are few, drawn otherwise."""
     if available <= _MAX_LISTED_SETS and count > _LISTED_ABOVE * available:
-        return co.all_of_size(n, size)[rng.permutation(available)[:count]]
+        return _listed(n, size)[rng.permutation(available)[:count]]
     found: dict[bytes, np.ndarray] = {}
     while len(found) < count:
         rows = draw(count - len(found))
         found.update(zip(co.keys(rows), rows, strict=True))
     return np.array(list(found.values())[:count])
+
+
+def _listed(n: int, size: int) -> Coalitions:
+    """Return all sets of a size."""
+    return _kept(n, size) if comb(n, size) <= _MAX_KEPT_SETS else co.all_of_size(n, size)
+
+
+@lru_cache(maxsize=64)
+def _kept(n: int, size: int) -> Coalitions:
+    """Return all sets of a size, which are enumerated only once."""
+    sets = co.all_of_size(n, size)
+    sets.flags.writeable = False
+    return sets
 
 
 def all_pairs(n: int) -> Coalitions:

@@ -16,6 +16,8 @@ import numpy as np
 from topshap.algorithms.odd_gp.odd_kernel import exponentials, extremeness
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.core.typing import Matrix, Values
 
 
@@ -50,6 +52,10 @@ class EvenKernel:
         both *= self.smooth / (1.0 + np.exp(-2.0 * float(self.relevance.sum())))
         both += self.constant
         return both
+
+    def rows_among(self, x: Matrix) -> Callable[[int], Values]:
+        """Return a function that gives the covariance of row i of x with all rows of x, without the residual."""
+        return lambda i: np.asarray(self.covariance(x[i : i + 1], x)[0])
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""

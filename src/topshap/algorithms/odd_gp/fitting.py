@@ -22,6 +22,8 @@ from topshap.algorithms.odd_gp.minimise import minimise
 from topshap.algorithms.odd_gp.odd_kernel import SAFE_EXPONENT, OddKernel, extremeness
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from topshap.algorithms.odd_gp.minimise import Curvature
     from topshap.core.typing import Matrix, Values
 
@@ -29,7 +31,7 @@ MAX_RELEVANCE = 3.0
 """The largest relevance: tanh(3) is above 0.995, so larger ones hardly change the kernel."""
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
-TOLERANCE = 0.1
+TOLERANCE = 0.3
 """A fit by BFGS ends when an iteration gains less than this in log posterior: far less than the pairs tell."""
 
 
@@ -75,26 +77,53 @@ class Objective:
 
     All matrices are computed in the same memory in every call: fresh memory for matrices of 200 rows took a third of
     the time.
+
+    Parameters
+    ----------
+    data
+        The observations.
+    rows
+        The pairs that the parameters are fitted to.
+    own
+        Whether every player has its own relevance.
+    roots, weight
+        For several outputs, see `topshap.algorithms.odd_gp.shared.fitting`: the roots of the second moments of the odd
+        and the even part over the outputs, and the number of independent outputs.
     """
 
-    def __init__(self, data: Observations, rows: np.ndarray, *, own: bool) -> None:
-        self._data = data
+    def __init__(
+        self,
+        data: Observations,
+        rows: np.ndarray,
+        *,
+        own: bool,
+        roots: Sequence[Matrix] | None = None,
+        weight: float = 1.0,
+    ) -> None:
         self.prior_mean, self.prior_deviation, self.bounds = priors(data, own=own)
+        self._main_effects, self._weight = data.main_effects, weight
         self._x = data.x[rows]
         self._transposed = np.ascontiguousarray(self._x.T)
         self._extremeness = extremeness(self._x)
         self._products = self._x @ self._transposed
         self._constant = constant_variance(data)
-        self._parts: list[tuple[Values, int, int, int]] = [(data.g[rows], 1, SMOOTH, RESIDUAL)]
-        if data.e is not None:
-            self._parts.append((data.e[rows], -1, EVEN_SMOOTH, EVEN_RESIDUAL))
+        if roots is None:
+            roots = [data.g[rows]] if data.e is None else [data.g[rows], data.e[rows]]
+        signs = ((1, SMOOTH, RESIDUAL), (-1, EVEN_SMOOTH, EVEN_RESIDUAL))
+        self._parts = [(root, *sign) for root, sign in zip(roots, signs, strict=False)]
         self._work = np.empty((5, len(rows), len(rows)))
         self._weighted = np.empty_like(self._x)
 
     def __call__(self, parameters: Values) -> tuple[float, Values]:
         """Return the objective and its gradient."""
+        value, gradient = self.misfit(parameters)
+        z = (parameters - self.prior_mean) / self.prior_deviation
+        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
+
+    def misfit(self, parameters: Values) -> tuple[float, Values]:
+        """Return the negative log likelihood and its gradient."""
         gradient = np.zeros(len(parameters))
-        a = relevances(parameters, self._data.main_effects)
+        a = relevances(parameters, self._main_effects)
         sinh, cosh, covariance, spare, by_exponent = self._work
         np.multiply(self._x, a, out=self._weighted)
         np.matmul(self._weighted, self._transposed, out=cosh)
@@ -103,16 +132,18 @@ class Objective:
         noise = np.exp(parameters[SLOPE] * self._extremeness)
         value, by_total = 0.0, 0.0
         by_exponent.fill(0.0)  # the derivative by sum_i a_i x_i y_i, its upper triangle
-        for observed, sign, scale_at, residual_at in self._parts:
+        for root, sign, scale_at, residual_at in self._parts:
             # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
             kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
             scale, residual = variances[scale_at] / (1.0 - sign * end), variances[residual_at] * noise
             np.multiply(kernel, scale, out=covariance)
             covariance += np.multiply(self._products, variances[LINEAR], out=spare) if sign > 0 else self._constant
-            likelihood, slope = _gaussian(covariance, observed, residual)
+            likelihood, slope = _gaussian(covariance, root, residual)
             if slope is None:
                 return 1e10, np.zeros(len(parameters))
-            value += likelihood
+            value += self._weight * likelihood
+            if self._weight != 1.0:
+                slope *= self._weight
             diagonal = _diagonal(slope)
             with_kernel = np.vdot(slope, kernel) - diagonal @ _diagonal(kernel) / 2.0
             if sign > 0:
@@ -127,8 +158,7 @@ class Objective:
             slope *= scale
             by_exponent += slope
         self._add_relevances(gradient, a, by_exponent, by_total)
-        z = (parameters - self.prior_mean) / self.prior_deviation
-        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
+        return value, gradient
 
     def _add_relevances(self, gradient: Values, a: Values, by_exponent: Matrix, by_total: float) -> None:
         """Add the derivatives by the parameters of the relevances to a gradient."""
@@ -136,7 +166,7 @@ class Objective:
         by_relevance = moments - _diagonal(by_exponent).sum() / 2.0 - by_total
         by_relevance *= a * (a < MAX_RELEVANCE)
         gradient[BASE] = by_relevance.sum()
-        gradient[HEREDITY] = by_relevance @ self._data.main_effects
+        gradient[HEREDITY] = by_relevance @ self._main_effects
         if len(gradient) > OWN:
             gradient[OWN:] = by_relevance
 
@@ -164,8 +194,10 @@ def _diagonal(matrix: Matrix) -> Values:
     return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
-def _gaussian(covariance: Matrix, observed: Values, residual: Values) -> tuple[float, Matrix | None]:
-    """Return the negative log density and twice its derivative by the covariance.
+def _gaussian(covariance: Matrix, root: Matrix, residual: Values) -> tuple[float, Matrix | None]:
+    """Return the negative log density of a vector, or the mean one of outputs, and twice its derivative.
+
+    The derivative is that by the covariance. Outputs are given by the root of their second moment, a matrix.
 
     The residual variances are added to the diagonal of the covariance, whose memory the derivative takes. The
     derivative is symmetric, so its lower triangle is left 0: the sum of its elements times those of a symmetric matrix
@@ -177,11 +209,14 @@ def _gaussian(covariance: Matrix, observed: Values, residual: Values) -> tuple[f
     factor, failed = linalg.lapack.dpotrf(covariance.T, lower=1, clean=1, overwrite_a=1)
     if failed:
         return np.inf, None
-    solved, _ = linalg.lapack.dpotrs(factor, observed, lower=1)
+    solved, _ = linalg.lapack.dpotrs(factor, root, lower=1)
     log_root_determinant = np.log(_diagonal(factor.T)).sum()
     inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    slope = linalg.blas.dsyr(-1.0, solved, lower=1, a=inverse, overwrite_a=1)
-    return float(observed @ solved / 2.0 + log_root_determinant), slope.T
+    if solved.ndim == 1:
+        slope = linalg.blas.dsyr(-1.0, solved, lower=1, a=inverse, overwrite_a=1)
+    else:
+        slope = linalg.blas.dsyrk(-1.0, solved, 1.0, inverse, lower=1, overwrite_c=1)
+    return float(np.vdot(root, solved) / 2.0 + log_root_determinant), slope.T
 
 
 def relevances(parameters: Values, main_effects: Values) -> Values:

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import linalg
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.core.typing import Matrix, Players, Values
 
 BLOCK = 512
@@ -24,6 +26,9 @@ class Kernel(Protocol):
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance between the rows of x and of y, without the residual."""
+
+    def rows_among(self, x: Matrix) -> Callable[[int], Values]:
+        """Return a function that gives the covariance of row i of x with all rows of x, without the residual."""
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""

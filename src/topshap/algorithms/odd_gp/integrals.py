@@ -9,6 +9,7 @@ one-dimensional integral of a product, a polynomial of degree below n that Gauss
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,12 +54,17 @@ def nodes_needed(rho: Values, tolerance: float = 1e-13) -> int:
     >>> nodes_needed(np.full(1000, 0.0003)), nodes_needed(np.full(14, 0.5))
     (4, 7)
     """
-    exact = max(2, (len(rho) + 1) // 2)
-    q = np.arange(2, min(MAX_NODES, exact) + 1)
-    log_factor = 4.0 * gammaln(q + 1) - np.log(2 * q + 1) - 3.0 * gammaln(2 * q + 1)
-    log_sum = np.log(max(float(np.abs(rho).sum()), 1e-300))
-    enough = log_factor + 2 * q * log_sum + np.exp(log_sum) <= np.log(tolerance)
-    return int(q[np.argmax(enough)] if enough.any() else q[-1])
+    most = min(MAX_NODES, max(2, (len(rho) + 1) // 2))
+    total = max(float(np.abs(rho).sum()), 1e-300)
+    limit, per_node = math.log(tolerance) - total, 2.0 * math.log(total)
+    enough = (q for q in range(2, most) if _log_error_factor(q) + q * per_node <= limit)
+    return next(enough, most)
+
+
+@lru_cache
+def _log_error_factor(q: int) -> float:
+    """Return log C_q of `nodes_needed`."""
+    return 4.0 * math.lgamma(q + 1) - math.log(2 * q + 1) - 3.0 * math.lgamma(2 * q + 1)
 
 
 def odd_product_functional(signs: Matrix, rho: Values) -> Matrix:
@@ -92,9 +98,7 @@ def odd_product_prior(rho: Values) -> Matrix:
 
     1 / l^2 is the integral of -log(t) t^(l-1); nodes concentrated towards 0 resolve the logarithm.
     """
-    nodes, weights = unit_nodes(32)
-    log_weights = -np.log(nodes**5) * weights * 5.0 * nodes**4
-    t = nodes[:, None] ** 5
+    t, log_weights = _nodes_of_logarithm()
     plus, minus = 1.0 + t * rho, 1.0 - t * rho
     all_plus, all_minus = log_weights * plus.prod(axis=1), log_weights * minus.prod(axis=1)
     # With i and j in T, the other members of T are odd in number; on the diagonal, with i alone, even.
@@ -102,6 +106,13 @@ def odd_product_prior(rho: Values) -> Matrix:
     total = np.outer(rho, rho) * others
     np.fill_diagonal(total, rho * (all_plus @ (1.0 / plus) + all_minus @ (1.0 / minus)))
     return 2.0 * total
+
+
+@lru_cache
+def _nodes_of_logarithm() -> tuple[Matrix, Values]:
+    """Return nodes as a column, and weights that contain -log(t), for integrals over [0, 1]."""
+    nodes, weights = unit_nodes(32)
+    return nodes[:, None] ** 5, -np.log(nodes**5) * weights * 5.0 * nodes**4
 
 
 def pair_functional(signs: Matrix) -> Matrix:

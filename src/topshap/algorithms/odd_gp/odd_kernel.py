@@ -18,6 +18,8 @@ import numpy as np
 from topshap.algorithms.odd_gp.integrals import odd_product_functional, odd_product_prior, pair_functional, pair_prior
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from topshap.core.typing import Matrix, Values
 
 
@@ -66,6 +68,25 @@ class OddKernel:
         spare *= self.linear
         covariance += spare
         return covariance
+
+    def rows_among(self, x: Matrix) -> Callable[[int], Values]:
+        """Return a function that gives the covariance of row i of x with all rows of x, without the residual."""
+        scaled, total = x * np.sqrt(self.relevance), float(self.relevance.sum())
+        if 2.0 * total >= SAFE_EXPONENT:
+            return lambda i: np.asarray(self.covariance(x[i : i + 1], x)[0])
+        end = float(np.exp(-2.0 * total))
+        scale = self.smooth / -float(np.expm1(-2.0 * total))
+
+        def row(i: int) -> Values:
+            rising = scaled @ scaled[i]
+            rising -= total
+            np.exp(rising, out=rising)
+            rising -= end / rising
+            rising *= scale
+            rising += self.linear * (x @ x[i])
+            return np.asarray(rising)
+
+        return row
 
     def predict(self, x: Matrix, y: Matrix, weights: Values) -> Values:
         """Return the covariance of g between the rows of x and of y, times weights of the rows of y."""

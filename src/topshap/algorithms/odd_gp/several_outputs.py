@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topshap.algorithms.odd_gp.shared.clusters import ClusterReduction
 from topshap.algorithms.odd_gp.shared.rounds import SharedRun
 from topshap.algorithms.odd_gp.sparse_rounds import BATCHES, SparseRun, plan_for
 from topshap.core.algorithm import Problem, Round, Rounds
-from topshap.core.covariances import SharedCovariance
+from topshap.core.covariances import ClusteredCovariance, SharedCovariance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -73,8 +74,11 @@ def _show(estimate: SharedEstimate, standing: FittedOutputsStanding) -> None:
 
 
 def covariances_of(estimate: SharedEstimate) -> Covariances:
-    """Return the covariances of all outputs, separate ones if they differ by more than a factor and fit into memory."""
+    """Return the covariances of all outputs: those of clusters, or separate ones if these fit into memory."""
     outputs, n = estimate.values.shape
+    if isinstance(estimate.reduction, ClusterReduction):
+        matrices = estimate.covariance - estimate.reduction.reductions
+        return ClusteredCovariance(matrices, estimate.reduction.labels, estimate.factors)
     if estimate.reduction is not None and outputs * n * n <= MAX_ENTRIES:
         return np.stack([estimate.covariance_of(output) for output in range(outputs)])
     shared = estimate.with_shared_covariance()

@@ -95,3 +95,16 @@ def test_a_laplacian_and_the_identity_have_the_same_trace_with_the_covariance():
     _, covariance, _ = posterior(n=3)
     laplacian = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     assert np.trace(with_everyone(laplacian, covariance) @ covariance) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("variance", [-1e-25, 0.0, 1e-25])
+def test_contrasts_are_finite_where_the_variance_of_the_border_is_a_rounding_error(variance):
+    covariance = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + variance, 0.0], [0.0, 0.0, 1e-12]]) * 1e-9
+    contrasts = pooled_contrasts(np.array([[2.0, 1.0, 0.0]]), covariance, np.ones(1), 1, "value")
+    assert np.isfinite(contrasts).all()
+
+
+def test_a_total_below_its_rounding_error_does_not_overflow():
+    laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    scaled = with_everyone(laplacian, np.array([[1.0, 1.0 + 1e-15], [1.0 + 1e-15, 1.0]]))
+    assert np.isfinite(scaled).all()

@@ -13,7 +13,6 @@ from topshap.algorithms.odd_gp.shared.pooled_fitting import (
     PooledGame,
     PooledObjective,
     fit_pooled,
-    parameters_of,
 )
 from topshap.algorithms.odd_gp.shared.pooled_rounds import PooledRun
 from topshap.reference.exact import shapley_values
@@ -124,15 +123,15 @@ def test_the_gradient_is_the_derivative_of_the_objective():
 
 def test_one_game_of_all_players_is_fitted_as_by_itself():
     game, rows = observed(np.arange(N), 5), np.arange(40)
-    deviations = fit_pooled([game], [rows], N, iterations=25)
+    found = fit_pooled([game], [rows], N, iterations=25)
     _, alone = fit_outputs(game.data, rows, own=True, iterations=25)
-    np.testing.assert_allclose(parameters_of(game, deviations), alone, atol=0.05)
+    np.testing.assert_allclose(found.parameters_of(game), alone, atol=0.05)
 
 
 def test_games_beyond_those_that_are_fitted_get_parameters_within_bounds():
     games = [observed(players, seed) for seed, players in enumerate(groups_of(FITTED_GAMES + 3))]
-    deviations = fit_pooled(games, [np.arange(40)] * len(games), N, iterations=5)
+    found = fit_pooled(games, [np.arange(40)] * len(games), N, iterations=5)
     for game in games:
-        parameters = parameters_of(game, deviations)
+        parameters = found.parameters_of(game)
         assert parameters.shape == (OWN + len(game.players),)
         assert np.isfinite(parameters).all()

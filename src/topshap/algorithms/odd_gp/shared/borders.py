@@ -139,6 +139,10 @@ def with_everyone(laplacians: Matrix, covariances: Matrix) -> Matrix:
            [-0.5,  1. ]])
     """
     n = laplacians.shape[-1]
-    total = np.sum(laplacians * covariances, axis=(-2, -1), keepdims=True)
+    products = laplacians * covariances
+    total = np.sum(products, axis=(-2, -1), keepdims=True)
+    # Where the estimates are almost exact, the total is smaller than its rounding error, and may be negative.
+    rounding = np.finfo(np.float64).eps * np.sum(np.abs(products), axis=(-2, -1), keepdims=True)
+    total = np.maximum(total, rounding)
     trace = np.trace(covariances, axis1=-2, axis2=-1)[..., None, None]
     return np.asarray(laplacians / np.maximum(total, _TINY) + np.eye(n) / np.maximum(trace, 1e-30))

@@ -162,15 +162,15 @@ class ClusterReduction:
     """
 
     def __init__(self, reductions: Matrix, labels: Players) -> None:
-        self._reductions, self._labels = reductions, labels
+        self.reductions, self.labels = reductions, labels
 
     def of_output(self, output: int) -> Matrix:
         """Return the matrix (n, n) to subtract from the shared covariance."""
-        return np.asarray(self._reductions[self._labels[output]])
+        return np.asarray(self.reductions[self.labels[output]])
 
     def diagonals(self) -> Matrix:
         """Return the diagonals of these matrices, of shape (R, n)."""
-        return np.asarray(np.diagonal(self._reductions, axis1=1, axis2=2)[self._labels])
+        return np.asarray(np.diagonal(self.reductions, axis1=1, axis2=2)[self.labels])
 
 
 def clusters_of_effects(x: Matrix, odd: Matrix, count: int, rng: np.random.Generator) -> Players:

@@ -18,25 +18,17 @@ import numpy as np
 from scipy import linalg
 
 from topshap.algorithms.odd_gp.fitting import (
-    BASE,
-    EVEN_RESIDUAL,
-    EVEN_SMOOTH,
-    HEREDITY,
     LINEAR,
-    MAX_RELEVANCE,
-    OWN,
     RESIDUAL,
     SLOPE,
     SMOOTH,
     TOLERANCE,
+    Objective,
     Observations,
-    constant_variance,
-    priors,
     relevances,
 )
-from topshap.algorithms.odd_gp.gp import inverse_of
 from topshap.algorithms.odd_gp.minimise import Curvature, minimise
-from topshap.algorithms.odd_gp.odd_kernel import OddKernel, extremeness
+from topshap.algorithms.odd_gp.odd_kernel import OddKernel
 
 if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Players, Values
@@ -63,7 +55,7 @@ def observe_outputs(x: Matrix, odd: Matrix, even: Matrix | None) -> Observations
     m, n = x.shape
     normal = x.T @ x
     normal[np.diag_indices(n)] += (1e-3 if m >= 2 * n else 1e-2) * m
-    effects = linalg.solve(normal, x.T @ odd, assume_a="pos")
+    _, effects, _ = linalg.lapack.dposv(normal, x.T @ odd)
     residual_variance = max(float(np.mean(np.var(odd - x @ effects, axis=0))) * m / max(m - n, m / 4), 1e-7)
     size = np.sqrt(np.mean(effects**2, axis=1))
     strength = np.log(size + 0.1 * size.mean() + 1e-9)
@@ -108,7 +100,7 @@ def independent_outputs(root: Matrix) -> float:
     return float(np.clip(np.trace(gram) ** 2 / square, 1.0, MAX_WEIGHT)) if square > 0.0 else 1.0
 
 
-class SharedObjective:
+class SharedObjective(Objective):
     """The negative log posterior of shared parameters given some of the observations, with its gradient.
 
     Parameters
@@ -124,62 +116,9 @@ class SharedObjective:
     """
 
     def __init__(self, data: Observations, rows: Players, *, own: bool, weight: float | None = None) -> None:
-        self.prior_mean, self.prior_deviation, self.bounds = priors(data, own=own)
-        self._main_effects = data.main_effects
-        self._x = data.x[rows]
-        self._extremeness = extremeness(self._x)
-        self._products = self._x @ self._x.T
-        self._constant = constant_variance(data)
-        root = second_moment_root(data.g[rows])
-        self._weight = independent_outputs(root) if weight is None else weight
-        self._parts: list[tuple[Matrix, int, int, int]] = [(root, 1, SMOOTH, RESIDUAL)]
-        if data.e is not None:
-            self._parts.append((second_moment_root(data.e[rows]), -1, EVEN_SMOOTH, EVEN_RESIDUAL))
-
-    def __call__(self, parameters: Values) -> tuple[float, Values]:
-        """Return the objective and its gradient."""
-        value, gradient = self.misfit(parameters)
-        z = (parameters - self.prior_mean) / self.prior_deviation
-        return float(value + z @ z / 2.0), gradient + z / self.prior_deviation
-
-    def misfit(self, parameters: Values) -> tuple[float, Values]:
-        """Return the negative log likelihood and its gradient."""
-        x, gradient = self._x, np.zeros_like(parameters)
-        a = relevances(parameters, self._main_effects)
-        total = a.sum()
-        exponent = (x * a) @ x.T
-        grow, shrink = np.exp(exponent - total), np.exp(-exponent - total)
-        sinh, cosh = grow - shrink, grow + shrink  # times 2 exp(-total), which avoids overflow
-        end = np.exp(-2.0 * total)
-        noise = np.exp(parameters[SLOPE] * self._extremeness)
-        value, by_relevance = 0.0, np.zeros(len(a))
-        linear = np.exp(parameters[LINEAR])
-        for root, sign, scale_at, residual_at in self._parts:
-            # sinh(u) / sinh(total) for the odd part, cosh(u) / cosh(total) for the even one; `other` is the derivative.
-            kernel, other = (sinh, cosh) if sign > 0 else (cosh, sinh)
-            norm, other_norm = 1.0 - sign * end, 1.0 + sign * end
-            scale, residual = np.exp(parameters[scale_at]), np.exp(parameters[residual_at]) * noise
-            covariance = (scale / norm) * kernel + (linear * self._products if sign > 0 else self._constant)
-            covariance[np.diag_indices(len(x))] += residual
-            likelihood, slope = _mean_gaussian(covariance, root)
-            if slope is None:
-                return 1e10, np.zeros_like(parameters)
-            value += self._weight * likelihood
-            slope *= self._weight
-            with_kernel, on_diagonal = np.vdot(slope, kernel), np.diag(slope) * residual
-            if sign > 0:
-                gradient[LINEAR] += linear * np.vdot(slope, self._products)
-            gradient[scale_at] += scale / norm * with_kernel
-            gradient[residual_at] += on_diagonal.sum()
-            gradient[SLOPE] += on_diagonal @ self._extremeness
-            moments = np.einsum("mi,mi->i", x, (slope * other) @ x)
-            by_relevance += scale * (moments / norm - with_kernel * other_norm / norm**2)
-        by_relevance *= a * (a < MAX_RELEVANCE)
-        gradient[BASE] += by_relevance.sum()
-        gradient[HEREDITY] += by_relevance @ self._main_effects
-        if len(parameters) > OWN:
-            gradient[OWN:] += by_relevance
-        return value, gradient
+        roots = [second_moment_root(part[rows]) for part in (data.g, data.e) if part is not None]
+        weight = independent_outputs(roots[0]) if weight is None else weight
+        super().__init__(data, rows, own=own, roots=roots, weight=weight)
 
 
 def fit_outputs(
@@ -218,18 +157,3 @@ def kernel_with(data: Observations, parameters: Values) -> OddKernel:
         residual_level=float(np.exp(parameters[RESIDUAL])),
         residual_slope=float(parameters[SLOPE]),
     )
-
-
-def _mean_gaussian(covariance: Matrix, root: Matrix) -> tuple[float, Matrix | None]:
-    """Return the mean negative log density over outputs with the second moment F F', and its derivative.
-
-    The derivative is that by the covariance, None if the covariance is not positive definite.
-    """
-    factor, failed = linalg.lapack.dpotrf(covariance, lower=1, clean=1)
-    if failed:
-        return np.inf, None
-    solved, _ = linalg.lapack.dpotrs(factor, root, lower=1)
-    slope = inverse_of(factor)
-    slope -= solved @ solved.T
-    slope /= 2.0
-    return float(np.vdot(root, solved)) / 2.0 + np.log(np.diag(factor)).sum(), slope

@@ -25,6 +25,7 @@ from topshap.algorithms.odd_gp.shared.least_squares import additive_fit
 from topshap.algorithms.odd_gp.shared.process import rows_to_fit
 
 if TYPE_CHECKING:
+    from topshap.algorithms.odd_gp.minimise import Curvature
     from topshap.algorithms.odd_gp.shared.pairs import SharedPairs
     from topshap.core.typing import Matrix, Players, Values
 
@@ -113,12 +114,15 @@ class LogitStack:
             chosen = self._outputs
             self.logits = SharedLogits(warps, pairs.x, values[:, chosen], opposites[:, chosen])
 
-    def fit(self, *, start: Values | None = None, iterations: int = FIRST_FIT) -> LogitStack:
+    def fit(
+        self, *, start: Values | None = None, curvature: Curvature | None = None, iterations: int = FIRST_FIT
+    ) -> LogitStack:
         """Fit the process on logits, from given hyper-parameters if there are any, and the share of each output."""
         if self.logits is None:
             return self
         m, n = self._pairs.x.shape
-        self.logits.fit(rows_to_fit(m, n, self._rng), start=start, iterations=iterations)
+        rows = rows_to_fit(m, n, self._rng)
+        self.logits.fit(rows, start=start, curvature=curvature, iterations=iterations)
         self._residuals = self._model.left_out()[:, self._outputs]
         self._change = self._residuals - self.logits.left_out()[1:]
         across = np.maximum(np.sum(self._change**2, axis=0), 1e-300)
@@ -210,10 +214,10 @@ class SharedLogits:
         self._even_observed = even
         self.data = observe_outputs(x, odd, even)
 
-    def fit(self, rows: Players, *, start: Values | None, iterations: int) -> None:
+    def fit(self, rows: Players, *, start: Values | None, curvature: Curvature | None, iterations: int) -> None:
         """Fit the hyper-parameters to some of the pairs, and condition the processes on all of them."""
         x, data = self.data.x, self.data
-        kernel, parameters = fit_outputs(data, rows, own=True, iterations=iterations, start=start)
+        kernel, parameters = fit_outputs(data, rows, own=True, iterations=iterations, start=start, curvature=curvature)
         self._odd = ConditionedGP(kernel, x, data.g)
         self._even = ConditionedGP(even_kernel(data, parameters), x, self._even_observed)
         self._odd_precision, self._even_precision = (

@@ -42,11 +42,27 @@ class PooledGame(NamedTuple):
     players: Players
 
 
-def parameters_of(game: PooledGame, deviations: Values) -> Values:
-    """Return the hyper-parameters of a game, within their bounds."""
-    means, _, bounds = priors(game.data, own=True)
-    low, high = np.array(bounds).T
-    return _parameters(means, low, high, game.players, deviations)
+class PooledFit(NamedTuple):
+    """The most probable deviations of the parameters of several games, and the curvature of their fit."""
+
+    deviations: Values
+    curvature: Curvature
+
+    def parameters_of(self, game: PooledGame) -> Values:
+        """Return the hyper-parameters of a game, within their bounds."""
+        means, _, bounds = priors(game.data, own=True)
+        low, high = np.array(bounds).T
+        return _parameters(means, low, high, game.players, self.deviations)
+
+    def curvature_for(self, game: PooledGame) -> Curvature:
+        """Return the curvature to expect of a fit to a game alone, from its share of all pairs and the prior."""
+        if self.curvature.inverse_hessian is None:
+            return Curvature()
+        _, prior_deviation, _ = priors(game.data, own=True)
+        kept, n_pairs = np.concatenate([np.arange(OWN), OWN + game.players]), len(game.data.x)
+        hessian = np.linalg.inv(self.curvature.inverse_hessian)[np.ix_(kept, kept)]
+        hessian *= n_pairs / self.curvature.n_pairs
+        return Curvature(np.linalg.inv(hessian + np.diag(prior_deviation**-2.0)), n_pairs)
 
 
 def _parameters(means: Values, low: Values, high: Values, players: Players, deviations: Values) -> Values:
@@ -95,8 +111,8 @@ class PooledObjective:
 
 
 def fit_pooled(
-    games: Sequence[PooledGame], rows: Sequence[Players], n: int, *, iterations: int, start: Values | None = None
-) -> Values:
+    games: Sequence[PooledGame], rows: Sequence[Players], n: int, *, iterations: int, start: PooledFit | None = None
+) -> PooledFit:
     """Return the most probable deviations of the parameters of several games.
 
     Parameters
@@ -106,19 +122,20 @@ def fit_pooled(
     iterations
         The largest number of iterations.
     start
-        The deviations to start from, by default none.
+        The fit to continue, by default none.
     """
     outputs = [game.data.g.shape[1] for game in games]
     used = np.argsort(-np.array(outputs), kind="stable")[:FITTED_GAMES].tolist()
     objective = PooledObjective([games[i] for i in used], [rows[i] for i in used], n)
-    inverse_hessian = Curvature().at_start(objective.prior_deviation, sum(len(rows[i]) for i in used))
-    found, _ = minimise(
+    n_pairs = sum(len(rows[i]) for i in used)
+    before = PooledFit(np.zeros(OWN + n), Curvature()) if start is None else start
+    deviations, inverse_hessian = minimise(
         objective,
-        np.zeros(OWN + n) if start is None else start,
+        before.deviations,
         objective.low,
         objective.high,
-        inverse_hessian,
+        before.curvature.at_start(objective.prior_deviation, n_pairs),
         iterations=iterations,
         tolerance=TOLERANCE,
     )
-    return found
+    return PooledFit(deviations, Curvature(inverse_hessian, n_pairs))

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from topshap.algorithms.odd_gp.active import most_informative
-from topshap.algorithms.odd_gp.designs import all_pairs, first_design, unused_pairs
+from topshap.algorithms.odd_gp.designs import all_pairs, drop_used, first_design, unused_pairs
 from topshap.algorithms.odd_gp.integrals import pair_functional
 from topshap.algorithms.odd_gp.regime import SINGLES_FIRST_BELOW
 from topshap.algorithms.odd_gp.shared.borders import pooled_contrasts
 from topshap.algorithms.odd_gp.shared.estimate import SharedEstimate, adding_up
 from topshap.algorithms.odd_gp.shared.logits import LogitStack
 from topshap.algorithms.odd_gp.shared.pairs import SharedPairs
-from topshap.algorithms.odd_gp.shared.pooled_fitting import PooledGame, fit_pooled, parameters_of
+from topshap.algorithms.odd_gp.shared.pooled_fitting import PooledGame, fit_pooled
 from topshap.algorithms.odd_gp.shared.process import SharedProcess, rows_to_fit
 from topshap.algorithms.odd_gp.shared.rounds import CANDIDATES, FIRST_DESIGN, REFIT, from_ends
 from topshap.core.coalitions import with_complements
@@ -29,6 +29,7 @@ from topshap.core.coalitions import with_complements
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from topshap.algorithms.odd_gp.shared.pooled_fitting import PooledFit
     from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.statistics.ranking import RankBy
 
@@ -88,8 +89,11 @@ class Group:
         if self.exact:
             self.estimate = _exact_estimate(self.pairs)
 
-    def choose(self, batches: int) -> Coalitions:
-        """Return the pairs that reduce the risk of a wrong top k most, for the first of the remaining batches."""
+    def choose(self, batches: int, drawn: dict[int, Coalitions]) -> Coalitions:
+        """Return the pairs that reduce the risk of a wrong top k most, for the first of the remaining batches.
+
+        Candidates are drawn once for all groups with the same number of players, and kept in `drawn` by that number.
+        """
         n, estimate = len(self.players), self.estimate
         count = (self.n_pairs + 1 - len(self.pairs)) // batches
         contrasts = pooled_contrasts(estimate.values, estimate.covariance, estimate.factors, self._k, self._rank_by)
@@ -98,7 +102,13 @@ class Group:
             x = self.pairs.unobserved()
             x = x[self._rng.permutation(len(x))[:most]] if len(x) > most else x
         else:
-            x = np.where(unused_pairs(n, self.pairs.keys(), most, self._rng), 1.0, -1.0)
+            used = self.pairs.keys()
+            if n not in drawn:
+                drawn[n] = unused_pairs(n, (), most, self._rng)
+            found = drop_used(drawn[n], used)
+            if len(found) < most // 2:
+                found = unused_pairs(n, used, most, self._rng)
+            x = np.where(found, 1.0, -1.0)
         return np.asarray(x[most_informative(self.process.posterior, x, contrasts, min(count, len(x)))] > 0)
 
 
@@ -154,12 +164,13 @@ class PooledRun:
         games = [group for group in self.groups if not group.exact]
         if not games:
             return
-        deviations = self._learn(games, FIRST_FIT, None)
+        fit = self._learn(games, FIRST_FIT, None)
         plan = plan_of(max(group.n_pairs for group in games))
         for left in range(plan.batches, 0, -1):
-            chosen = [_none(group) if group.exact else group.choose(left) for group in self.groups]
+            drawn: dict[int, Coalitions] = {}
+            chosen = [_none(group) if group.exact else group.choose(left, drawn) for group in self.groups]
             yield PooledRequest(list(map(with_complements, chosen)), partial(self._add, chosen))
-            deviations = self._learn(games, REFIT, deviations)
+            fit = self._learn(games, REFIT, fit)
         self._stack_logits(games, plan.logit_refit)
 
     def _first_designs(self) -> list[Coalitions]:
@@ -181,15 +192,15 @@ class PooledRun:
         for group, coalitions, own in zip(self.groups, chosen, values, strict=True):
             group.pairs.add(coalitions, own)
 
-    def _learn(self, games: Sequence[Group], iterations: int, start: Matrix | None) -> Matrix:
+    def _learn(self, games: Sequence[Group], iterations: int, start: PooledFit | None) -> PooledFit:
         """Fit the hyper-parameters to all games together, and condition the process of each on its pairs."""
         observed = [PooledGame(group.process.observe(group.pairs), group.players) for group in games]
         rows = [group.process.fitted_rows for group in games]
-        deviations = fit_pooled(observed, rows, self._n, iterations=iterations, start=start)
+        fit = fit_pooled(observed, rows, self._n, iterations=iterations, start=start)
         for group, game in zip(games, observed, strict=True):
-            group.process.condition(game.data, parameters_of(game, deviations))
+            group.process.condition(game.data, fit.parameters_of(game))
             group.estimate = group.process.estimate()
-        return deviations
+        return fit
 
     def _stack_logits(self, games: Sequence[Group], iterations: int) -> None:
         """Stack processes on logits where outputs are probabilities."""
@@ -202,9 +213,10 @@ class PooledRun:
         if not found:
             return
         rows = [rows_to_fit(len(game.data.x), game.data.n_players, self._rng) for _, _, game in found]
-        deviations = fit_pooled([game for _, _, game in found], rows, self._n, iterations=FIRST_FIT)
+        fit = fit_pooled([game for _, _, game in found], rows, self._n, iterations=FIRST_FIT)
         for group, stack, game in found:
-            stack.fit(start=parameters_of(game, deviations), iterations=iterations)
+            start, curvature = fit.parameters_of(game), fit.curvature_for(game)
+            stack.fit(start=start, curvature=curvature, iterations=iterations)
             group.estimate = stack.estimate(group.estimate)
 
 

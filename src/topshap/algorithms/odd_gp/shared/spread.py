@@ -42,18 +42,24 @@ def shared_spread(
     """
     m, n = posterior.x.shape
     residuals = posterior.weights[1:] / precision[1:, None]
-    seen = pair_functional(posterior.x)
-    unseen = pair_prior(np.ones(n + 1)) - seen.T @ seen
-    hidden = np.max(values**2, axis=1) / (4.0 * (m + 1))  # one more pair with a jump as large as the largest value
     perfect = np.max(residuals**2, axis=0, initial=0.0) <= PERFECT_FIT
+    hidden = np.max(values**2, axis=1) / (4.0 * (m + 1))  # one more pair with a jump as large as the largest value
     if perfect.all():
-        return unseen, np.where(varying, hidden, 0.0)
+        return _unseen(posterior.x), np.where(varying, hidden, 0.0)
     covariance = posterior.covariance
     trace = max(float(np.trace(covariance)), 1e-300)
     factors = surprises(residuals, precision[1:], varying) * (1.0 + n / m)
     factors += jump_traces(posterior.x, residuals) / trace
-    factors = np.where(perfect, np.maximum(factors, hidden * float(np.trace(unseen)) / trace), factors)
+    if perfect.any():
+        least = hidden * float(np.trace(_unseen(posterior.x))) / trace
+        factors = np.where(perfect, np.maximum(factors, least), factors)
     return covariance, np.where(varying, factors, 0.0)
+
+
+def _unseen(x: Matrix) -> Matrix:
+    """Return the covariance of the Shapley values if unobserved pairs are independent with a variance of 1."""
+    seen = pair_functional(x)
+    return np.asarray(pair_prior(np.ones(x.shape[1] + 1)) - seen.T @ seen)
 
 
 def surprises(residuals: Matrix, precision: Values, varying: NDArray[np.bool_]) -> Values:
@@ -82,6 +88,8 @@ def jump_traces(x: Matrix, residuals: Matrix) -> Values:
     magnitudes = np.abs(residuals)
     median = np.median(magnitudes, axis=0)
     heavy = median < HEAVY_TAILS * np.sqrt(np.mean(residuals**2, axis=0))
+    if not heavy.any():
+        return np.zeros(residuals.shape[1])
     outliers = heavy & (magnitudes > OUTLIER * median)
     probabilities = shares_of_sizes(x)[1:]
     estimates = pair_functional(x[1:]) / probabilities[:, None]
