@@ -13,8 +13,8 @@ from topshap.games import UnanimityGame
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap.statistics.ranking import rank_key
 from topshap_bench.adversarial import K, adversarial_game, kinds_for
-from topshap_bench.runs import error_of
-from topshap_bench.stability import lead_of_set, wrong_borders
+from topshap_bench.runs import error_of, lead_of_set
+from topshap_bench.stability import wrong_borders
 
 DELTA, RUNS, MOST_WRONG = 0.1, 16, 5
 

@@ -51,6 +51,7 @@ def results_for(top: TopK, coalitions: Coalitions, values: Matrix, output_names:
         algorithm="enumeration" if exact else "odd-gp",
         ends=np.stack([values[empty].mean(axis=0), values[grand].mean(axis=0)]),
         seed=top.random_state,
+        value_range=top.value_range,
     )
 
 
