@@ -62,6 +62,8 @@ ONLY_NAMES = {
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
     "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost
+    "topshap-bench prompts",
+    "topshap-bench prompts --concurrency",
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
