@@ -31,8 +31,7 @@ def play_all_outputs(
     if problem.outputs is None:
         raise ValueError("The game has one number per coalition, not several outputs.")
     ends = np.stack([problem.outputs.empty, problem.outputs.grand])
-    plan = {"batches": active_rounds, "min_batch": min_batch}
-    if (yield from _sparse_rounds(problem, standing, ends, **plan)):
+    if (yield from _sparse_rounds(problem, standing, ends, batches=active_rounds, min_batch=min_batch)):
         return
     run = SharedRun(
         problem.n,
@@ -41,7 +40,8 @@ def play_all_outputs(
         ends,
         problem.rng,
         rank_by=problem.rank_by,
-        **plan,
+        batches=active_rounds,
+        min_batch=min_batch,
     )
     for request in run.requests():
         yield Round(request.coalitions, partial(_add, request.add, run, standing))
