@@ -156,7 +156,7 @@ $(VENV)/.heavy: $(VENV)/.test
 	touch $@
 
 heavy: $(VENV)/.heavy ## tests with real text and image models, which take long to install
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m heavy tests/test_heavy.py tests/clients
 
 TABLES ?= tables
 tables: $(VENV)/.bench ## the complete tables of diabetes and wine, made on all cores, kept in TABLES=dir

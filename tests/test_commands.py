@@ -5,6 +5,7 @@ text, in the help of the command line, and on pages that need their own files. B
 games, and ``select`` evaluates two sets per column. ``pip install`` and the installations of make are not run.
 """
 
+import json
 import os
 import re
 import runpy
@@ -13,10 +14,12 @@ import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
+from functools import partial
 from importlib import import_module
 from importlib.metadata import metadata
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
@@ -147,6 +150,17 @@ TOPSHAP = [command for command in SHOWN if command.startswith(("topshap ", "tops
 MAKE = [command for command in SHOWN if command.startswith("make ")]
 
 
+def endpoint(request):
+    """Answer as an OpenAI-compatible endpoint."""
+    body = json.loads(request.content)
+    usage = {"prompt_tokens": 50, "completion_tokens": 2}
+    if "messages" in body:
+        return httpx.Response(200, json={"choices": [{"message": {"content": " The Danube."}}], "usage": usage})
+    tokens = [token + " " for token in body["prompt"].split(" ")]
+    log_probs = {"tokens": tokens, "token_logprobs": [-1.0 - ("Danube is" not in body["prompt"])] * len(tokens)}
+    return httpx.Response(200, json={"choices": [{"logprobs": log_probs}], "usage": usage})
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Return a folder with all files that commands mention, and shorten the benchmarks to seconds."""
@@ -162,6 +176,11 @@ def folder(tmp_path, monkeypatch):
     data.to_csv("data.csv", index=False)
     data.assign(id=range(40)).to_csv("houses.csv", index=False)
     topshap.identify(topshap.games.AdditiveGame([3.0, 1.0, 2.0]), k=1).save("result.json")
+    request = {"base_url": "http://server/v1", "model": "small", "messages": "Which river?", "prices": [1.0, 1.0]}
+    documents = ["The Danube is long.", "It rains.", "It snows.", "It is late."]
+    Path("request.json").write_text(json.dumps(request | {"documents": documents}), encoding="utf-8")
+    client = partial(topshap.clients.HTTPClient, transport=httpx.MockTransport(endpoint))
+    monkeypatch.setattr(topshap.clients, "HTTPClient", client)
     monkeypatch.setattr(import_module("topshap.core.limits"), "default_budget", lambda n_players: 2 * n_players)
     Path("games", "global").mkdir(parents=True)
     for number, name in enumerate(("wine", "zoo")):  # --unseen leaves out the first

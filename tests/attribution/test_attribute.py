@@ -189,6 +189,11 @@ class TestStore:
         again = attribute(NamedClient(lambda _: next(answers)), store=tmp_path / "run.db")
         assert first.answer == again.answer == ANSWER
 
+    def test_an_answer_of_the_user_is_not_taken_for_that_of_the_model(self, tmp_path):
+        attribute(store=tmp_path / "run.db", answer="Something else.", score=len)
+        with pytest.raises(topshap.StoreError, match="another game"):
+            attribute(store=tmp_path / "run.db", score=len)
+
     def test_everything_paid_is_in_the_store_if_a_request_fails_for_good(self, tmp_path):
         path = tmp_path / "run.db"
         failing = FailingClient(after=10)

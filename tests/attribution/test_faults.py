@@ -1,5 +1,6 @@
 """A run against a server that fails in every way ends with the result of a run without failures."""
 
+import asyncio
 import itertools
 import json
 import threading
@@ -21,6 +22,7 @@ class Endpoint(BaseHTTPRequestHandler):
     """Echoes log probabilities that rest on two documents; `faults` decides which requests fail, and how."""
 
     protocol_version = "HTTP/1.1"
+    server: "Server"
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -114,3 +116,23 @@ def test_a_rate_limit_is_waited_out(serve):
     server.faults = itertools.repeat("429")
     found = attribute(server, retries=0)
     assert (found.top.stopped, found.usage.requests, found.usage.lost) == ("budget", 32, 0)
+
+
+def test_instances_of_openai_are_clients_as_they_are(serve):
+    openai = pytest.importorskip("openai")
+    server = serve()
+    options = {"documents": DOCUMENTS, "answer": ANSWER, "k": 2, "model": "small", "random_state": 0, "budget": 12}
+    address = {"base_url": f"http://127.0.0.1:{server.server_port}/v1", "api_key": "none", "max_retries": 0}
+
+    async def awaited():
+        async with openai.AsyncOpenAI(**address) as client:
+            return await topshap.aattribute(client, "Which facts?", **options)
+
+    with openai.OpenAI(**address) as client:
+        found = topshap.attribute(client, "Which facts?", **options)
+        with pytest.raises(topshap.ParameterError, match="'model' parameter of attribute must be the name"):
+            topshap.attribute(client, "Which facts?", **{**options, "model": None})
+    expected = attribute(server, budget=12)
+    for each in (found, asyncio.run(awaited())):
+        np.testing.assert_array_equal(each.top.estimates, expected.top.estimates)
+        assert each.usage.requests == 12

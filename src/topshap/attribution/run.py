@@ -65,6 +65,7 @@ class PromptRun:
     ) -> None:
         client = as_client(client, game_options.pop("model", None))
         self._messages, self._answer, self._k = messages, answer, k
+        self._asked = False
         self._game_options, self._settings = game_options, settings
         self.game = self._game_for(client, UNKNOWN if answer is None else answer, spans=answer is not None)
         if {"budget", "epsilon", "stop"}.isdisjoint(n for n, value in race_options.items() if value is not None):
@@ -134,7 +135,7 @@ class PromptRun:
             request = self.game.request_of(np.ones(self.game.n_players, dtype=np.bool_))
             tools = {} if request.tools is None else {"tools": request.tools}
             completion = await client.complete(request.messages, **self.game.params, **tools)
-            self._answer = completion.text
+            self._answer, self._asked = completion.text, True
         self.game = self._game_for(self._client, self._answer)
 
     def _game_for(self, client: Any, answer: str, *, spans: bool = True) -> PromptGame:
@@ -174,7 +175,7 @@ class PromptRun:
                 deterministic=self._oracle.deterministic,
             )
             self._store.open(identity)
-            if self._memory.answer() is None:
+            if self._asked:
                 self._memory.keep_answer(self.game.answer)
                 self._memory.add_usage(self._spending.this_run)
         self.race.usage = self._spending.total

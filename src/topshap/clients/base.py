@@ -71,6 +71,19 @@ class Client(Protocol):
     which identifies everything that its answers depend on, without secrets; ``blocking``, which is False if calls
     return at once and need no thread; ``batch_size`` and ``score_batch(list_of_messages, answer)``, which returns one
     `TokenLogProbs` per prompt.
+
+    Examples
+    --------
+    >>> class Parrot:
+    ...     model = "parrot-v1"
+    ...
+    ...     def complete(self, messages, **params):
+    ...         return Completion(messages[-1]["content"])
+    ...
+    ...     def score(self, messages, answer):
+    ...         return TokenLogProbs((answer,), (-1.0 if answer in messages[-1]["content"] else -9.0,), (0,))
+    >>> isinstance(Parrot(), Client)
+    True
     """
 
     def complete(self, messages: list[Message], **params: Any) -> Completion:

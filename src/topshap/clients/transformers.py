@@ -40,6 +40,16 @@ class TransformersClient:
     ----------
     cached_tokens : int
         The number of tokens whose keys and values are kept.
+
+    Examples
+    --------
+    >>> from transformers import AutoModelForCausalLM, AutoTokenizer  # doctest: +SKIP
+    >>> name = "Qwen/Qwen2.5-0.5B-Instruct"  # doctest: +SKIP
+    >>> client = TransformersClient(
+    ...     AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
+    ... )  # doctest: +SKIP
+    >>> client.score([{"role": "user", "content": "Which river?"}], "The Danube.").total < 0.0  # doctest: +SKIP
+    True
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, batch_size: int = 8, max_tokens: int = 256) -> None:

@@ -61,8 +61,9 @@ class Spending:
                 "The endpoint does not report the tokens of its answers, so 'max_cost' cannot be kept. Use 'budget' "
                 "to limit the number of requests."
             )
-        if (priced.cost or 0.0, priced.tokens) > (self._largest.cost or 0.0, self._largest.tokens):
-            self._largest = priced
+        each = _mean(priced) if priced.requests > 1 else priced  # of a batch
+        if (each.cost or 0.0, each.tokens) > (self._largest.cost or 0.0, self._largest.tokens):
+            self._largest = each
         self._note(priced)
 
     def lose(self) -> None:
