@@ -72,6 +72,8 @@ ONLY_NAMES = {
     "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost
     "topshap-bench neurons",  # needs torch
     "topshap-bench neurons --network convolutional --seeds 1 --budget 500 --most 1000",
+    "topshap-bench prompts",
+    "topshap-bench prompts --concurrency",
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from topshap.clients import wire
@@ -213,6 +212,7 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         from datetime import UTC, datetime  # noqa: PLC0415 - rarely needed
+        from email.utils import parsedate_to_datetime  # noqa: PLC0415 - rarely needed
 
         date = parsedate_to_datetime(headers["retry-after"])
         return max(0.0, (date - datetime.now(UTC)).total_seconds())

@@ -23,12 +23,12 @@ from topshap_bench.prompts.planted import copied, in_pairs
 from topshap_bench.summary import Share, as_text, circumstances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from topshap.core.typing import Coalitions, Players, Values
     from topshap_bench.prompts.planted import Prompt
 
-KINDS = {"copied": copied, "pairs": in_pairs}
+KINDS: Mapping[str, Callable[..., Prompt]] = {"copied": copied, "pairs": in_pairs}
 """The kinds of prompts."""
 DISTRACTORS, CALLS = (12, 30, 100), (16, 32, 64, 128)
 GOAL = 0.95
@@ -59,7 +59,7 @@ class PromptGame:
     def _value(self, coalition: Coalitions) -> float:
         key = coalition.tobytes()
         if key not in self._known:
-            self._known[key] = self._model.log_prob(self.prompt.text_of(coalition), self.prompt.answer)
+            self._known[key] = self._model.log_prob(self.prompt.text_of(coalition.tolist()), self.prompt.answer)
         return self._known[key]
 
 

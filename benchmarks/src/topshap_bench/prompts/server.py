@@ -167,10 +167,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.stdout.write(json.dumps({"base_url": server.base_url}) + "\n")
     sys.stdout.flush()
     ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.buffer.read(), ended.set()), daemon=True).start()
+    threading.Thread(target=_wait_for_the_end_of_input, args=(ended,), daemon=True).start()
     ended.wait(lifetime)
     sys.stdout.flush()
     os._exit(0)  # without waiting for requests that hang
+
+
+def _wait_for_the_end_of_input(ended: threading.Event) -> None:
+    sys.stdin.buffer.read()
+    ended.set()
 
 
 if __name__ == "__main__":
