@@ -44,6 +44,12 @@ def test_the_ratio_is_that_to_the_best_fixed_length():
     assert warm_up.conclusion("judge", table, (2, 30)).count("length, 30") == 2
 
 
+def test_the_figure_shows_the_geometric_means_of_the_report():
+    drawn = warm_up.panel("judge", np.log(np.array([[[0.4], [0.2], [0.1]], [[0.1], [0.2], [0.9]]])), (2, 8))
+    np.testing.assert_allclose(drawn.errors["fixed length"], [[0.2, 0.2]])
+    np.testing.assert_allclose(drawn.errors['warm_up="auto"'], [[0.3, 0.3]])
+
+
 def test_without_a_folder_the_halves_are_different_games():
     halves = warm_up.halves_of(None)
     assert len(halves["tune"]) == len(halves["judge"]) == len(warm_up.KINDS)

@@ -105,7 +105,7 @@ def warm_up(
         ]
     )
     if out is not None:
-        draw([_panel(half, table, lengths) for half, table in tables.items()], out / "warm-up.png")
+        draw([panel(half, table, lengths) for half, table in tables.items()], out / "warm-up.png")
         (out / "warm-up.txt").write_text(text + "\n", encoding="utf-8")
     return text
 
@@ -207,8 +207,8 @@ def _confidence(sure: Mapping[Setting, Confident], lengths: Sequence[int]) -> st
     return as_text(["warm-up", "calls", "failures"], lines)
 
 
-def _panel(half: str, table: Matrix, lengths: Sequence[int]) -> Panel:
-    """Return the curve of the lengths, with the rule as a line; a row is the error of one game."""
-    relative = np.exp(table.mean(axis=2) - table.mean(axis=2)[:, -1:])
-    curves = {"fixed length": relative[:, :-1], f'warm_up="{RULE}"': np.ones_like(relative[:, :-1])}
-    return Panel(f"{half}, {len(table)} games", lengths, curves, "warm-up, rounds", "error / error of auto")
+def panel(half: str, table: Matrix, lengths: Sequence[int]) -> Panel:
+    """Return the geometric mean of the errors by length, as in the report, with the rule as a line."""
+    means = np.exp(table.mean(axis=(0, 2)))[None]
+    curves = {"fixed length": means[:, :-1], f'warm_up="{RULE}"': np.repeat(means[:, -1:], len(lengths), axis=1)}
+    return Panel(f"{half}, {len(table)} games", lengths, curves, "warm-up, rounds", "error, geometric mean")
