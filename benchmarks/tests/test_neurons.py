@@ -1,5 +1,7 @@
 """The units of trained networks: the bandit, the rankings without coalitions, and the command."""
 
+import sys
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -7,6 +9,7 @@ from typer.testing import CliRunner
 from topshap.games import AdditiveGame, NeuronGame
 from topshap_bench.cli import build
 from topshap_bench.neurons.bandit import Bandit, run_bandit
+from topshap_bench.neurons.comparison import compare_neurons
 
 WEIGHTS = np.array([0.3, 0.02, 0.2, 0.01, 0.0, 0.02, 0.25, 0.0])
 
@@ -90,7 +93,7 @@ def test_the_command_prints_its_tables(tmp_path):
     assert report.read_text(encoding="utf-8").strip() in result.output
 
 
-def test_the_command_names_the_extra_without_torch(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+def test_the_comparison_names_the_extra_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"topshap-bench neurons needs torch: pip install 'topshap-bench\[torch\]'"):
-        CliRunner().invoke(build(), ["neurons"], catch_exceptions=False)
+        compare_neurons()
