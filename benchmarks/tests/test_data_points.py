@@ -63,3 +63,8 @@ def test_a_setting_of_the_command_is_checked():
         CliRunner().invoke(cli.build(), ["data-points", "--setting", "iris:bayes:1:1"], catch_exceptions=False)
     with pytest.raises(ParameterError, match="digits has 1797 rows; 2000 points need 2790"):
         make_task("digits", "bayes", 2000, 0)
+
+
+def test_without_all_other_classes_the_only_class_is_predicted(task):
+    others = np.flatnonzero(task.y != 3)
+    assert task.accuracy_without(others) == np.mean(task.y_out == 3)

@@ -48,8 +48,14 @@ class Task(NamedTuple):
     y_out: NDArray[Any]
 
     def accuracy_without(self, removed: NDArray[np.intp]) -> float:
-        """Return the accuracy on held-out rows of a model trained without some points."""
+        """Return the accuracy on held-out rows of a model trained without some points.
+
+        If all points of the other classes are removed, the only class is predicted.
+        """
         kept = np.delete(np.arange(len(self.y)), removed)
+        classes = np.unique(self.y[kept])
+        if len(classes) == 1:
+            return float(np.mean(self.y_out == classes[0]))
         return float(self.model.fit(self.X[kept], self.y[kept]).score(self.X_out, self.y_out))
 
 
