@@ -221,7 +221,7 @@ def failures(rows: Sequence[Row]) -> tuple[str, bool]:
     columns += ["failures", "worst game", "its failures", "p", ""]
     conclusion = "Every guarantee was kept." if kept else "A guarantee was broken: see the lines marked 'above'."
     about = (
-        f"{goal_of(rows[0])}; epsilon as a fraction of the range of the Shapley values or of v; 'stopped' is the"
+        f"{goal_of(rows[0])}; epsilon as a value or a fraction of the range of all values or of v; 'stopped' is the"
         " share of runs that\nstopped before all coalitions were known; failures of all runs with Clopper-Pearson"
         " intervals; p-value of the worst game with Holm's\ncorrection for the number of games"
     )

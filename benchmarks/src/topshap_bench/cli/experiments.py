@@ -10,6 +10,7 @@ import typer
 import topshap_bench as bench
 from topshap.core.errors import ParameterError
 from topshap.core.options import default_rank_by
+from topshap.core.validation import check_choice
 from topshap_bench.cli.options import (
     OUT,
     Algorithms,
@@ -133,6 +134,8 @@ def guarantee(
         rules = tuple((name, guarantee) for name, _, guarantee in (text.rpartition(":") for text in rule))
     options |= given(kinds=kind, rules=rules, games=games_per_kind, deltas=delta, budgets=budget, runs=runs)
     sources = [] if kind and games is None else _sources(games, out, jobs, quick=quick)
+    for name in family or ():
+        check_choice("family", name, sorted({source.family for source in sources}))
     sources = [source for source in sources if not family or source.family in family]
     options |= given(players=players, real_runs=real_runs, epsilon=epsilon)
     options |= {"rank_by": rank_by or default_rank_by(order), "ordered": ordered, "order": order, "clear": clear}
