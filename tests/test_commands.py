@@ -62,7 +62,7 @@ COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-
 ONLY_NAMES = {
     "topshap show",
     "topshap-bench engine",
-    "topshap-bench explain-tables --rows 1 --rows 10 --rows 200 --out results/tables.txt",
+    "topshap-bench explain-tables --equal-budget 100 --equal-budget 250 --keep tables.jsonl",
     "topshap-bench importance --folder datasets --out results/importance.txt",
     "topshap-bench large-table",
     "topshap-bench data-points",

@@ -32,11 +32,11 @@ def shares(share: Any, options: Mapping[str, Any], *, n_values: int, n_players: 
     fewer rows were not measured. Races that stop by themselves, by `epsilon` or `stop`, are run row by row, since
     rows end at different times, and so are other algorithms than ``"odd-gp"``, and pairs (``order=2``).
 
-    With one background row and a table of 200 rows, it prints mean errors relative to those row by row of 1.40, 1.39
-    and 0.84 on adult (XGBoost) with 100, 250 and 500 evaluations, and 1.00, 1.33 and 1.02 on adult (MLP). On tables
-    that no constant of this case was chosen with they are 0.98, 1.06 and 0.50 on bank (XGBoost), 0.98, 1.04 and 1.19 on
-    german (MLP), and 1.10, 1.30 and 5.85 on titanic (LightGBM), where errors are tiny. The CPU time is smaller by a
-    factor of 6.7 to 20 with 100 evaluations, and 3.6 to 13 with 500.
+    With one background row and a table of 200 rows, it prints mean errors relative to those row by row of 1.04 and 1.25
+    on adult (XGBoost) with 100 and 250 evaluations, and 1.13 and 1.11 on adult (MLP). On tables that no constant of
+    this case was chosen with they are 1.33 and 1.06 on bank (XGBoost), 0.97 and 1.04 on german (MLP), and 1.21 and 1.30
+    on titanic (LightGBM). The CPU time is smaller by a factor of 4.5 to 18 with 100 evaluations, and 2.9 to 19 with
+    250.
 
     Parameters
     ----------

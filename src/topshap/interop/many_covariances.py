@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topshap.core.explained_rows import ARRAYS
 from topshap.core.result import TopK
 from topshap.interop.json_fields import FieldError, shorten_value
 from topshap.interop.json_values import plain
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from topshap.core.covariances import CovarianceParts
-    from topshap.core.typing import Matrix, Players, Values
+    from topshap.core.typing import Matrix
 
 OF, FACTOR = "of", "factor"
 """The fields of a shared covariance in a result: the position of its matrix, and its factor."""
@@ -77,6 +75,11 @@ class SharedResults(Sequence[TopK]):
     """The results, without the covariances that they share."""
     covariance_parts: CovarianceParts
 
+    def __post_init__(self) -> None:
+        """Gather the arrays that `ExplainedRows.of` takes from a sequence of results."""
+        for name in (*ARRAYS, "evaluations"):
+            object.__setattr__(self, name, np.array([getattr(top, name) for top in self.bare]))
+
     def __len__(self) -> int:
         return len(self.bare)
 
@@ -86,36 +89,3 @@ class SharedResults(Sequence[TopK]):
         if which[position] < 0:
             return self.bare[position]
         return replace(self.bare[position], covariance=matrices[which[position]] * factors[position])
-
-    @cached_property
-    def players(self) -> Players:
-        """The top k of all results."""
-        return self._gathered("players")
-
-    @cached_property
-    def estimates(self) -> Values:
-        """The estimates of all results."""
-        return self._gathered("estimates")
-
-    @cached_property
-    def std_errors(self) -> Values:
-        """Their standard errors."""
-        return self._gathered("std_errors")
-
-    @cached_property
-    def empty(self) -> Values:
-        """v(empty coalition) of all results."""
-        return self._gathered("empty")
-
-    @cached_property
-    def grand(self) -> Values:
-        """v(grand coalition) of all results."""
-        return self._gathered("grand")
-
-    @cached_property
-    def evaluations(self) -> NDArray[np.intp]:
-        """The evaluations of all results."""
-        return self._gathered("evaluations")
-
-    def _gathered(self, name: str) -> NDArray[Any]:
-        return np.array([getattr(top, name) for top in self.bare])
