@@ -14,6 +14,7 @@ import io
 import runpy
 import shutil
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -451,7 +452,9 @@ def selected(setting, estimator, *, named=False, classes=False, **options):
     X, y = table()
     target = (y > 0).astype(int) if classes else y
     X = pd.DataFrame(X, columns=list("abcdefgh")) if named else X
-    selector = topshap.TopKSelector(estimator, random_state=3, **options).fit(X, target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", topshap.UncertainResultWarning)  # a result is recorded however certain it is
+        selector = topshap.TopKSelector(estimator, random_state=3, **options).fit(X, target)
     return [plain(selector.result_, support=selector.get_support().tolist())]
 
 
