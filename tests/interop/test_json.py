@@ -85,7 +85,7 @@ WRONG = [
     ({"version": True}, "the field 'version' must be 1, not True"),
     (
         {"format": "other"},
-        "the field 'format' must be one of 'topshap.TopK', 'topshap.TopKs', 'topshap.TopPairs', 'topshap.TopImportance'",
+        "the field 'format' must be one of 'topshap.TopK', 'topshap.TopKs', 'topshap.TopPairs', 'topshap.TopI",
     ),
     ({"players": [0, 0]}, "the field 'players' must be a list of distinct ints from 0 to below 8"),
     ({"players": [99]}, "'players'"),
