@@ -58,8 +58,10 @@ ONLY_NAMES = {
     "topshap show",
     "topshap-bench engine",
     "topshap-bench explain-tables --rows 1 --rows 10 --rows 200 --out results/tables.txt",
-    "topshap-bench importance --folder datasets --setup bike-mlp --setup diabetes-mlp --setup adult-xgb"
-    " --setup titanic-lgb --setup bank-lgb --out results/importance.txt",
+    (
+        "topshap-bench importance --folder datasets --setup bike-mlp --setup diabetes-mlp --setup adult-xgb"
+        " --setup titanic-lgb --setup bank-lgb --out results/importance.txt"
+    ),
     "topshap-bench large-table",
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
