@@ -63,7 +63,10 @@ ONLY_NAMES = {
     "topshap show",
     "topshap-bench engine",
     "topshap-bench explain-tables --equal-budget 100 --equal-budget 250 --keep tables.jsonl",
-    "topshap-bench importance --folder datasets --out results/importance.txt",
+    (
+        "topshap-bench importance --folder datasets --setup bike-mlp --setup diabetes-mlp --setup adult-xgb"
+        " --setup titanic-lgb --setup bank-lgb --out results/importance.txt"
+    ),
     "topshap-bench large-table",
     "topshap-bench data-points",
     "topshap-bench data-points --runs 2 --large-budget 200",  # needs pydvl
