@@ -19,6 +19,7 @@ COMMANDS = {
     "guarantee-kinds": "topshap-bench guarantee",
     "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
+    "neurons": "topshap-bench neurons",
     "paper": "topshap-bench paper",
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
