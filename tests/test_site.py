@@ -21,6 +21,7 @@ COMMANDS = {
     "pairs": "topshap-bench pairs",
     "tables": "topshap-bench explain-tables",
     "importance": "topshap-bench importance",
+    "neurons": "topshap-bench neurons",
     "paper": "topshap-bench paper",
     "warm-up": "topshap-bench warm-up",
     "scale": "topshap-bench scale",
