@@ -70,6 +70,7 @@ ONLY_NAMES = {
     "topshap-bench large-table",
     "topshap-bench data-points",
     "topshap-bench data-points --runs 2 --large-budget 200",  # needs pydvl
+    "topshap-bench data-points --setting digits:bayes:300:100 --runs 2 --large 0",  # needs pydvl
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",
     "topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1",  # needs xgboost

@@ -144,6 +144,10 @@ def test_lines_wrap_at_100_characters_except_tables_commands_and_output():
             assert len(line) <= 100 or line.startswith("|"), f"{page.name}: {line}"
 
 
+BUDGETS = {"a budget": 1000, "a budget below 5 per player": 5 * 12 - 1, "a budget below n/4": 2001 // 4}
+"""Budgets for the texts in the table of which-algorithm.md."""
+
+
 def test_the_table_of_which_algorithm_agrees_with_auto():
     from topshap.algorithms import choose
     from topshap.algorithms.auto import auto_guarantee
@@ -157,10 +161,11 @@ def test_the_table_of_which_algorithm_agrees_with_auto():
         n_players = int(players[1]) if players else 2001 if "more players" in game else 12
         chosen = choose(
             n_players=n_players,
-            budget=1000 if given == "a budget" else None,
+            budget=BUDGETS.get(given),
             guarantee=stated[1] if stated else auto_guarantee(n_players) if "epsilon" in given else None,
             deterministic="otherwise" not in game,
             bounded="value_range" in given,
+            informed="prior" in game,
         )
         name = re.match(r"`(.*?)`", runs)
         assert chosen.name == (name[1] if name else "enumeration"), given

@@ -21,7 +21,10 @@ def data_points(
     ] = 100_000,
     large_budget: Annotated[int, typer.Option(min=2, help="The budget of that run.")] = 500,
 ) -> None:
-    """Compare values of training points: wrong labels found, accuracy without points, and cost of 100,000 points."""
+    """Compare values of training points: wrong labels found, accuracy without points, and cost of 100,000 points.
+
+    For example: topshap-bench data-points --setting digits:bayes:300:100 --runs 2 --large 0
+    """
     from topshap_bench.data_points import comparison
     from topshap_bench.data_points.large import large_run
 

@@ -24,7 +24,7 @@ REMOVED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 REFERENCE, REFERENCE_POINTS = 5, 1000
 """The retrainings of independent estimates, for each one of a valuation, and the largest number of points for them."""
 FIRST_SEED = 100
-"""The first seed. The constants of player-gp were chosen on other rows, those of the seeds 0 and 1."""
+"""The first seed. The constants of player-gp were chosen on other random splits, whose rows overlap."""
 
 
 class Setting(NamedTuple):
