@@ -32,7 +32,7 @@ def costs(sources: Sequence[Source], budgets: Sequence[int], *, runs: int = 2) -
     runs
         The number of runs, of which the shortest counts.
     """
-    chosen: Any = np.unique(np.linspace(0, len(sources) - 1, GAMES).astype(int)) if sources else []
+    chosen = sorted({round(i * (len(sources) - 1) / (GAMES - 1)) for i in range(GAMES)}) if sources else []
     games = sorted((sources[i].open().game for i in chosen), key=lambda game: game.n_players)
     lines = []
     for budget in budgets:
