@@ -38,8 +38,8 @@ predicted from the others."""
 EXPLAINED = 0.4
 """The share of the variance of the values that must be predicted in a sparse game.
 
-The check is rough, since few coalitions are predicted. If a game passes in which all players matter, the model still has
-the alternative of effects of all players.
+The check is rough, since few coalitions are predicted. If a game passes in which all players matter, the model still
+has the alternative of effects of all players.
 """
 NOISE = 0.01
 """The variance of a value that is predicted for certain, when coalitions of a batch are chosen."""
