@@ -54,7 +54,7 @@ def plan_for(n: int, budget: int, n_outputs: int = 1) -> Plan:
 
     Examples
     --------
-    >>> plan_for(100, 62), plan_for(100, 126), plan_for(14, 20)
+    >>> plan_for(104, 62), plan_for(104, 126), plan_for(14, 20)
     ('sparse', 'check', 'single players')
     """
     if n > MAX_PLAYERS or budget > MAX_EVALUATIONS or n_outputs > MAX_OUTPUTS:
