@@ -53,7 +53,7 @@ def test_a_sparse_game_is_recognised_with_more_evaluations_than_players():
     weights = np.where(np.arange(50) % 2, 1.0, -1.0)
     recognised = []
     for game in (additive, lambda coalitions: coalitions @ weights):
-        run = SparseRun(50, 4, 80, game(np.array([[False] * 50, [True] * 50])), np.random.default_rng(0))
+        run = SparseRun(50, 4, 80, game(np.array([[False] * 50, [True] * 50])), np.random.default_rng(1))
         for planned in run.rounds(lambda: None, check=True):
             planned.add(game(planned.rows))
         recognised.append(len(run.coalitions) == 82)
