@@ -94,8 +94,8 @@ class Setting(NamedTuple):
     """The folder in which a case runs, and further options for its commands."""
 
     folder: Path
-    select_options: tuple[str, ...] = ()
-    """Further options of ``topshap select``, where its defaults are no longer those of the recording."""
+    select_options: tuple[str, ...] = ("--folds", "3")
+    """Further options of ``topshap select``, which had 3 folds when its results were recorded first."""
 
 
 def plain(top, **also):

@@ -37,9 +37,6 @@ import topshap
 
 HERE = Path(__file__).parent
 
-SELECT_OPTIONS = ("--folds", "3")
-"""The results were recorded when ``topshap select`` had 3 folds."""
-
 TOLERANCE, LOOSE_TOLERANCE = 1e-12, 1e-6
 CONFIDENCE = 0.05
 """Confidence is a share of 4096 draws from a normal distribution, through an eigendecomposition of the covariance.
@@ -132,7 +129,7 @@ def test_every_algorithm_is_still_there():
 def test_a_result_is_as_recorded(name, tmp_path, environment, same_arithmetic):
     if name.startswith(TRAINED) and environment["sklearn"] != golden["environment"]["sklearn"]:
         pytest.skip("recorded with another version of scikit-learn, whose models may differ")
-    records = cases.CASES[name](cases.Setting(tmp_path, SELECT_OPTIONS))
+    records = cases.CASES[name](cases.Setting(tmp_path))
     for found, recorded in zip(records, golden["cases"][name], strict=True):
         assert_same(name, found, recorded, same_arithmetic=same_arithmetic)
 
