@@ -20,7 +20,12 @@ def redundant(coalitions):
     return 2.0 * (coalitions[:, 5] | coalitions[:, 20]) + 1.5 * (coalitions[:, 41] | coalitions[:, 3])
 
 
-@pytest.mark.parametrize(("game", "k", "budget"), [(additive, 3, 24), (together, 4, 40), (redundant, 4, 40)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "k", "budget"),
+    [(additive, 3, 24), (together, 4, 40), (redundant, 4, 40)],
+    ids=str,
+    ids=["additive", "together", "redundant"],
+)
 def test_few_important_players_are_found_with_fewer_evaluations_than_players(game, k, budget):
     expected = {5, 20, 41, 3} if k == 4 else {5, 20, 41}
     for seed in range(2):
