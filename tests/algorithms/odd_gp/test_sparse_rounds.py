@@ -23,7 +23,6 @@ def redundant(coalitions):
 @pytest.mark.parametrize(
     ("game", "k", "budget"),
     [(additive, 3, 24), (together, 4, 40), (redundant, 4, 40)],
-    ids=str,
     ids=["additive", "together", "redundant"],
 )
 def test_few_important_players_are_found_with_fewer_evaluations_than_players(game, k, budget):
