@@ -61,7 +61,7 @@ def test_beyond_the_largest_number_of_pairs_the_process_learns_from_fewer():
 
 
 @pytest.mark.parametrize(
-    ("n", "remaining", "rounds"), [(14, 138, 2), (14, 140, 3), (14, 278, 3), (14, 280, 4), (200, 500, 2), (201, 500, 4)]
+    ("n", "remaining", "rounds"), [(14, 68, 2), (14, 70, 3), (14, 138, 3), (14, 140, 4), (200, 500, 2), (201, 500, 4)]
 )
 def test_small_budgets_have_fewer_batches(n, remaining, rounds):
     assert regime(n, remaining).active_rounds == rounds

@@ -31,8 +31,11 @@ MAX_RELEVANCE = 3.0
 """The largest relevance: tanh(3) is above 0.995, so larger ones hardly change the kernel."""
 BASE, LINEAR, SMOOTH, RESIDUAL, EVEN_SMOOTH, EVEN_RESIDUAL, HEREDITY, SLOPE, OWN = range(9)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
-TOLERANCE = 0.3
+TOLERANCE = 0.1
 """A fit by BFGS ends when an iteration gains less than this in log posterior: far less than the pairs tell."""
+SHARED_TOLERANCE = 0.3
+"""The same for fits to several outputs. For one output it would save time as well, but errors are a little larger on
+the tuning games."""
 
 
 @dataclass(frozen=True, eq=False)

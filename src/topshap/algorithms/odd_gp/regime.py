@@ -51,14 +51,13 @@ On the tuning games the error is 1.16 times as large if only the smallest budget
 budgets do.
 """
 
-FEWER_ROUNDS = ((5.0, 2), (10.0, 3))
+FEWER_ROUNDS = ((2.5, 2), (5.0, 3))
 """Below these numbers of pairs per player, the largest number of batches, to save time.
 
 On the tuning games below 2.5 pairs per player, two batches instead of four have 1.035 times the root mean square error
-in 0.7 to 0.85 of the time (standard error 0.025). Between 2.5 and 10 it was chosen on single rows of bike, adult, wine
-and german with 100 and 150 evaluations: together with fewer iterations (`fitting.TOLERANCE`, `logit_gp.FIRST_FIT`) it
-has 1.01 times the error of three to four batches in 0.76 of the time. This was not measured for pairs of players
-(``order=2``) and beyond `RICH_MODEL_UP_TO` players, and does not apply to them.
+in 0.7 to 0.85 of the time (standard error 0.025); between 2.5 and 5, three have 0.98 times (0.03). With more pairs,
+two have 1.06 times the error (0.03). This was not measured for pairs of players (``order=2``) and beyond
+`RICH_MODEL_UP_TO` players, and does not apply to them.
 """
 
 FIRST_FIT, REFIT, LAST_FIT = 25, 5, 15

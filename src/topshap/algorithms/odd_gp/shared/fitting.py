@@ -20,9 +20,9 @@ from scipy import linalg
 from topshap.algorithms.odd_gp.fitting import (
     LINEAR,
     RESIDUAL,
+    SHARED_TOLERANCE,
     SLOPE,
     SMOOTH,
-    TOLERANCE,
     Objective,
     Observations,
     relevances,
@@ -142,7 +142,7 @@ def fit_outputs(
         curvature = Curvature() if curvature is None else curvature
         inverse_hessian = curvature.at_start(objective.prior_deviation, len(rows))
         parameters, curvature.inverse_hessian = minimise(
-            objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=TOLERANCE
+            objective, parameters, low, high, inverse_hessian, iterations=iterations, tolerance=SHARED_TOLERANCE
         )
         curvature.n_pairs = len(rows)
     return kernel_with(data, parameters), parameters

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.fitting import HEREDITY, OWN, SLOPE, TOLERANCE, priors
+from topshap.algorithms.odd_gp.fitting import HEREDITY, OWN, SHARED_TOLERANCE, SLOPE, priors
 from topshap.algorithms.odd_gp.minimise import Curvature, minimise
 from topshap.algorithms.odd_gp.shared.fitting import SharedObjective
 
@@ -136,6 +136,6 @@ def fit_pooled(
         objective.high,
         before.curvature.at_start(objective.prior_deviation, n_pairs),
         iterations=iterations,
-        tolerance=TOLERANCE,
+        tolerance=SHARED_TOLERANCE,
     )
     return PooledFit(deviations, Curvature(inverse_hessian, n_pairs))
