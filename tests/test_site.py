@@ -19,6 +19,8 @@ COMMANDS = {
     "guarantee-kinds": "topshap-bench guarantee",
     "guarantee-goals": "topshap-bench guarantee-goals",
     "pairs": "topshap-bench pairs",
+    "data-points": "topshap-bench data-points",
+    "prompts": "topshap-bench prompts",
     "tables": "topshap-bench explain-tables",
     "importance": "topshap-bench importance",
     "neurons": "topshap-bench neurons",

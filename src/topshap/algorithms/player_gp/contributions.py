@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
+from scipy.linalg.blas import dnrm2
 
 from topshap.algorithms.player_gp.sizes import logits
 
@@ -106,7 +107,8 @@ class Sample:
         coefficients = weights * fit.residuals
         of_prior = 0.0 if self._prior is None else self._prior * (fit.coefficients @ slopes)
         estimates = self._weighted_members(coefficients) - coefficients @ share + of_prior
-        return Estimates(estimates, float(np.sqrt(np.sum(coefficients**2 * spread))), fit.residuals)
+        std_error = float(dnrm2(coefficients * np.sqrt(spread)))  # its squares do not underflow
+        return Estimates(estimates, std_error, fit.residuals)
 
     def _mean_density(self) -> Values:
         """Return the density of the sizes over all rounds."""

@@ -63,7 +63,8 @@ def adapted(n: int, largest: int, sizes: Players, residuals: Values) -> Values:
     order = np.argsort(sizes, kind="stable")
     bins = np.array_split(order, n_bins)
     centres = np.array([logits(sizes[each], n).mean() for each in bins])
-    deviations = np.sqrt([np.mean(residuals[each] ** 2) for each in bins])
+    scaled = residuals / np.abs(residuals).max()  # so that squares do not underflow
+    deviations = np.sqrt([np.mean(scaled[each] ** 2) for each in bins])
     every = np.arange(1, largest + 1)
     deviation = np.interp(logits(every, n), centres, deviations)
     density = deviation / np.sqrt(every * (n - every))
