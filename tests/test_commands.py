@@ -62,7 +62,11 @@ COMMAND = re.compile(r"(topshap|topshap-bench|make|pip|python|mkdocs|pytest|pre-
 ONLY_NAMES = {
     "topshap show",
     "topshap-bench engine",
-    "topshap-bench explain-tables --equal-budget 100 --equal-budget 250 --keep tables.jsonl",
+    (
+        "topshap-bench explain-tables --rows 1 --rows 10 --rows 200"
+        " --equal-budget 100 --equal-budget 250 --keep tables.jsonl"
+    ),
+    "topshap-bench explain-tables --rows 2000",
     (
         "topshap-bench importance --folder datasets --setup bike-mlp --setup diabetes-mlp --setup adult-xgb"
         " --setup titanic-lgb --setup bank-lgb --out results/importance.txt"

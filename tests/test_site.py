@@ -22,6 +22,7 @@ COMMANDS = {
     "data-points": "topshap-bench data-points",
     "prompts": "topshap-bench prompts",
     "tables": "topshap-bench explain-tables",
+    "tables-long": "topshap-bench explain-tables",
     "importance": "topshap-bench importance",
     "neurons": "topshap-bench neurons",
     "paper": "topshap-bench paper",
