@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from topshap.algorithms.odd_gp.fitting import TOLERANCE, Objective, fit, observe
+from topshap.algorithms.odd_gp.fitting import SHARED_TOLERANCE, Objective, fit, observe
 from topshap.algorithms.odd_gp.shared.fitting import (
     MAX_WEIGHT,
     SharedObjective,
@@ -54,7 +54,7 @@ def test_one_output_with_weight_one_has_the_fit_of_a_single_game():
     _, shared = fit_outputs(observe_outputs(x, g, e), rows, own=True, iterations=200, weight=1.0)
     _, parameters = fit(data, rows, own=True, iterations=200)
     objective = Objective(data, rows, own=True)
-    assert objective(shared)[0] == pytest.approx(objective(parameters)[0], abs=2.0 * TOLERANCE)
+    assert objective(shared)[0] == pytest.approx(objective(parameters)[0], abs=2.0 * SHARED_TOLERANCE)
 
 
 @pytest.mark.parametrize("outputs", [3, 60])
