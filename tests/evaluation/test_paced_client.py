@@ -151,3 +151,9 @@ def test_a_cost_reported_by_the_endpoint_comes_before_the_prices():
     spending = Spending((1.0, 1.0))
     spending.add(Usage(1, 2000, cost=0.5))
     assert spending.total.cost == 0.5
+
+
+def test_the_error_of_a_failed_run_is_one_sentence_after_another():
+    with pytest.raises(ClientError) as failed:
+        ask(paced(Scripted(ClientError("The model is unknown.", status=404))))
+    assert "The model is unknown. It was made with" in str(failed.value)

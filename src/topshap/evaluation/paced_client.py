@@ -146,7 +146,7 @@ class PacedClient:
         times = "once" if attempts == 1 else f"{attempts} times"
         message = (
             f"A request to the model {getattr(self, 'model', None)!r} failed {times}, the last time with "
-            f"{describe(error)}. It was made with retries={self.retries}, timeout={self.timeout} and "
+            f"{describe(error).rstrip('.')}. It was made with retries={self.retries}, timeout={self.timeout} and "
             f"concurrency={self.limits.concurrency}.{self.advice}"
         )
         self.failure = ClientError(message, status=status_of(error))
