@@ -57,39 +57,34 @@ def attribute(
         ``("document", "sentence")`` finds k documents first, and then k sentences within them, with all other documents
         in every prompt. Each level has half of `budget` and `max_cost`, and the second one also what the first has
         left. Without a `budget`, each level has its default. With a `store`, the second level has a file next to it.
-    tools, examples, players, unit, score, spans, groups, always, separator, template, params, model, deterministic, \
-fingerprint
-        As in `topshap.games.PromptGame`.
-    prices
-        The prices of a million tokens, a pair (prompt, completion), or a dict from models to pairs. By default the cost
-        is not known; with `max_cost`, the table of litellm is used if it is installed.
-    max_cost
-        The most that may be spent, in the currency of the prices. A run ends like one whose budget is spent, before the
-        evaluation that would exceed it if it cost as much as the most expensive request so far. So it is exceeded by at
-        most the requests in flight. What earlier runs with the same store have spent counts.
-    concurrency
-        The largest number of requests in flight. It is halved when the endpoint refuses requests (429), and then grows
-        slowly.
-    requests_per_minute, tokens_per_minute
-        The rate limits of the endpoint, None if they are not known. Refusals are retried in any case, after the time
-        that the endpoint asks for.
-    retries
-        The number of retries of a request that failed: a timeout, a lost connection, an incomplete answer, a status of
-        500 or more.
-    timeout
-        The time limit of a request in seconds.
-    store
-        A file that keeps every value, the answer, and what was spent, as soon as they are known. After a crash, the
-        same call continues where it stopped. It identifies the run by model, messages, documents, score and parameters.
-    progress, callback
-        As in `topshap.identify`. The progress bar shows tokens and cost.
-    dry_run
-        Return a `CostEstimate` and make no request.
-    budget
-        The number of evaluations; by default 4 per player, at least 32, at most all coalitions.
-    epsilon, delta, guarantee, value_range, stop, algorithm, order, rank_by, ordered, counting, player_names, \
-random_state
-        The options of a race, see `topshap.RaceOptions`.
+    **options
+        Further options by keyword:
+
+        - ``tools``, ``examples``, ``players``, ``unit``, ``score``, ``spans``, ``groups``, ``always``,
+          ``separator``, ``template``, ``params``, ``model``, ``deterministic``, ``fingerprint``: As in
+          `topshap.games.PromptGame`.
+        - ``prices``: The prices of a million tokens, a pair (prompt, completion), or a dict from models to pairs.
+          By default the cost is not known; with `max_cost`, the table of litellm is used if it is installed.
+        - ``max_cost``: The most that may be spent, in the currency of the prices. A run ends like one whose budget
+          is spent, before the evaluation that would exceed it if it cost as much as the most expensive request so
+          far. So it is exceeded by at most the requests in flight. What earlier runs with the same store have spent
+          counts.
+        - ``concurrency``: The largest number of requests in flight. It is halved when the endpoint refuses requests
+          (429), and then grows slowly.
+        - ``requests_per_minute``, ``tokens_per_minute``: The rate limits of the endpoint, None if they are not
+          known. Refusals are retried in any case, after the time that the endpoint asks for.
+        - ``retries``: The number of retries of a request that failed: a timeout, a lost connection, an incomplete
+          answer, a status of 500 or more.
+        - ``timeout``: The time limit of a request in seconds.
+        - ``store``: A file that keeps every value, the answer, and what was spent, as soon as they are known. After
+          a crash, the same call continues where it stopped. It identifies the run by model, messages, documents,
+          score and parameters.
+        - ``progress``, ``callback``: As in `topshap.identify`. The progress bar shows tokens and cost.
+        - ``dry_run``: Return a `CostEstimate` and make no request.
+        - ``budget``: The number of evaluations; by default 4 per player, at least 32, at most all coalitions.
+        - ``epsilon``, ``delta``, ``guarantee``, ``value_range``, ``stop``, ``algorithm``, ``order``, ``rank_by``,
+          ``ordered``, ``counting``, ``player_names``, ``random_state``: The options of a race, see
+          `topshap.RaceOptions`.
 
     Returns
     -------
