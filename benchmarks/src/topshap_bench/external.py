@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     evaluations: int
     calls: int
     failure: str = ""
-    """The message of the error that has ended the run; there are no estimates then."""
+    """The message of the error that ended the run, which then has no estimates."""
 
 
 class RivalError(Exception):

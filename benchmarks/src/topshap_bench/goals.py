@@ -36,7 +36,7 @@ class Games(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What is to be found, and the games that it is tried on."""
+    """A goal of a race, and the games on which its failures are counted."""
 
     games: tuple[Games, ...]
     rank_by: str = "value"

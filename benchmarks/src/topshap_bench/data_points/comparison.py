@@ -62,7 +62,7 @@ SETTINGS = (
 
 
 class Measured(NamedTuple):
-    """What a valuation found."""
+    """The quality of a valuation."""
 
     area: float
     """The area under the detection curve: the wrong labels found, by the fraction of points looked at, lowest first."""

@@ -52,6 +52,6 @@ class _Timed:
 
     def __call__(self, coalitions: object) -> object:
         start = process_time()
-        values: object = self._game(coalitions)  # type: ignore[arg-type]
+        values: object = self._game(coalitions)  # type: ignore[arg-type]  # checked by the game
         self.seconds += process_time() - start
         return values

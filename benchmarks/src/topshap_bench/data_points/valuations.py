@@ -78,7 +78,7 @@ def tmc(task: Task, budget: int, seed: int) -> Values:
     dvl = _pydvl()
     counted = Counted(task.game, budget)
 
-    class CutOff(dvl.RelativeTruncation):  # type: ignore[name-defined,misc]
+    class CutOff(dvl.RelativeTruncation):  # type: ignore[name-defined,misc]  # imported where used
         """The default truncation, which also ends a permutation when the budget is spent."""
 
         def _check(self, idx: Any, score: float, batch_size: int) -> bool:
@@ -130,13 +130,13 @@ def _fit(task: Task, counted: Counted, make: Callable[[Any, Any], Any]) -> Value
     """Return the values of a valuation of pyDVL on topshap's game."""
     dvl, base = _pydvl(), import_extra("pydvl.valuation.utility.base", extra="points", needed_by="data-points")
 
-    class Utility(base.UtilityBase):  # type: ignore[name-defined,misc]
+    class Utility(base.UtilityBase):  # type: ignore[name-defined,misc]  # imported where used
         """The game as a utility."""
 
         def __call__(self, sample: Any) -> float:
             return counted.of_points([] if sample is None else sample.subset)
 
-    class BudgetSpent(dvl.StoppingCriterion):  # type: ignore[name-defined,misc]
+    class BudgetSpent(dvl.StoppingCriterion):  # type: ignore[name-defined,misc]  # imported where used
         """Stops when the budget is spent."""
 
         def _check(self, result: Any) -> Any:  # noqa: ARG002 - the interface of pyDVL

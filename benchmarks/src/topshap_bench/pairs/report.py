@@ -47,7 +47,7 @@ class PairRow(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, int, str, int, int]:
-        """What the run is a run of."""
+        """The setting of the run."""
         return self[:6]
 
     @property

@@ -81,7 +81,7 @@ class RateLimit:
 
 
 class Bill:
-    """What a server has done: requests, complete answers, tokens, and faults."""
+    """The counts of a server: requests, complete answers, tokens and faults."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

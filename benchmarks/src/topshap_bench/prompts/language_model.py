@@ -186,7 +186,7 @@ class Context:
         return {token: self.probability(token) for token in seen}
 
     def _copied(self) -> list[Counter[str]]:
-        """Return what followed the last 2, 3, ... tokens earlier in the context, as far as they occur there."""
+        """Return the tokens that followed earlier occurrences of the last 2, 3, ... tokens of the context."""
         suffix = self._suffix
         if len(suffix) < _ORDERS[0]:
             return []

@@ -20,7 +20,7 @@ class Served(NamedTuple):
     """The address of the API, up to ``/v1``."""
 
     def stats(self) -> dict[str, Any]:
-        """Return what the server has answered so far."""
+        """Return the counts of requests, answers, tokens and faults so far."""
         statement: dict[str, Any] = self._ask("/stats")
         return statement
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class About(NamedTuple):
-    """What a report says about a set-up."""
+    """The description of a set-up in a report."""
 
     name: str
     n_players: int
