@@ -24,6 +24,7 @@ from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.strong_terms import StrongTerms
 from topshap.algorithms.odd_gp.surrogate import additive_fit
 from topshap.core import coalitions as co
 from topshap.core.tables import shapley_from_table
@@ -74,7 +75,9 @@ def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.ra
     """
     values, covariance = surrogate.shapley_values(cautious=True)
     residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
-    others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
+    others = []
+    if not is_perfect(residuals):
+        others = [*strong_prediction(surrogate, pairs), *logit_predictions(surrogate, pairs, rng)]
     if not others:
         return Estimate(values, covariance, surrogate.rare_contributions)
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
@@ -82,6 +85,19 @@ def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.ra
     covariance = linalg.norm(stacked) / linalg.norm(residuals) * covariance + best.sampling
     rare = surrogate.rare_contributions or (surrogate.unobserved and hide_jumps(stacked))
     return Estimate(best.shapley_values, covariance, rare)
+
+
+def strong_prediction(surrogate: OddSurrogate, pairs: ComplementPairs) -> list[Prediction]:
+    """Return the prediction of the surrogate with strong terms, if there are any."""
+    n, posterior = pairs.x.shape[1], surrogate.posterior
+    if n > RICH_MODEL_UP_TO or len(pairs) > MAX_PAIRS:
+        return []
+    strong = StrongTerms.found_by(posterior)
+    if not strong.terms:
+        return []
+    values = strong.shapley_values
+    values += (2.0 * posterior.g[0] - values.sum()) / n  # exact but for rounding errors
+    return [Prediction(surrogate.scale * values, surrogate.scale * strong.residuals[-LEFT_OUT:])]
 
 
 def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:
