@@ -1,4 +1,4 @@
-"""Stacking: surrogates on logit values, weighted by leave-one-out errors.
+"""Stacking: surrogates with strong terms and on logit values, weighted by leave-one-out errors.
 
 Every surrogate predicts each pair from all others. The surrogates are combined one after the other, with the weights
 that minimise the squared errors of the combined prediction. If there are many pairs, the surrogates are first compared
@@ -68,7 +68,9 @@ class Prediction(NamedTuple):
 
 
 def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> Estimate:
-    """Return the Shapley values and their covariance by the surrogate, stacked with surrogates on logit values.
+    """Return the Shapley values and their covariance by the surrogate, stacked with others.
+
+    The others are the surrogate with strong terms, if there are any, and surrogates on logit values.
 
     The weights are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the variance
     shrinks with their root mean square, not with their mean square.
@@ -83,6 +85,8 @@ def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.ra
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
     stacked = best.residuals / surrogate.scale
     covariance = linalg.norm(stacked) / linalg.norm(residuals) * covariance + best.sampling
+    if is_perfect(stacked):
+        covariance = covariance + surrogate.scale**2 * surrogate.unseen_jump_covariance()
     rare = surrogate.rare_contributions or (surrogate.unobserved and hide_jumps(stacked))
     return Estimate(best.shapley_values, covariance, rare)
 

@@ -69,8 +69,8 @@ class StrongTerms:
     >>> x = np.where(np.random.default_rng(0).random((100, 12)) < 0.5, 1.0, -1.0)
     >>> kernel = OddKernel(relevance=np.full(12, 0.1), smooth=0.1, linear=1.0, residual_level=0.01)
     >>> strong = StrongTerms.found_by(OddPosterior(kernel, x, x[:, 0] + x[:, 3] * x[:, 5] * x[:, 7]))
-    >>> strong.terms, strong.shapley_values[[0, 3]].round(2) + 0.0
-    ([(3, 5, 7)], array([2.  , 0.67]))
+    >>> strong.terms[0], strong.shapley_values[[0, 3]].round(2)
+    ((3, 5, 7), array([2.  , 0.67]))
     """
 
     def __init__(self, posterior: OddPosterior) -> None:
@@ -80,6 +80,8 @@ class StrongTerms:
         """The sets of players."""
         self.coefficients: Values = np.empty(0)
         """The posterior means of the coefficients of the Walsh functions."""
+        self.variances: Values = np.empty(0)
+        """Their prior variances."""
         self.weights: Values = posterior.weights
         """The inverse covariance times the observed values."""
         self._z, self._solved = np.empty((m, 0)), np.empty((m, 0))
@@ -149,8 +151,8 @@ class StrongTerms:
         """Estimate the coefficients, each with the square of its estimate as variance, from these first ones."""
         information, observed = self._z.T @ self._solved, self._solved.T @ self._posterior.g
         for _ in range(STEPS):
-            variances = np.maximum(coefficients**2, 1e-12 * float(np.max(coefficients**2)))
-            self._inner = linalg.inv(np.diag(1.0 / variances) + information)
+            self.variances = np.maximum(coefficients**2, 1e-12 * float(np.max(coefficients**2)))
+            self._inner = linalg.inv(np.diag(1.0 / self.variances) + information)
             coefficients = self._inner @ observed
         self.coefficients = coefficients
         self.weights = self._posterior.weights - self._solved @ coefficients
