@@ -46,8 +46,8 @@ whose fast Walsh transform gives those of all sets at once."""
 MARGIN = 2.0
 """Added to 2 log(number of sets of that size), about the largest t^2 among so many by chance."""
 SCANS, SHORTLIST, ADDED = 6, 48, 16
-"""The largest number of scans of all sets; the number of sets whose t^2 is computed after a scan; and the largest number
-of terms added before the t^2 of the others are updated."""
+"""The largest number of scans of all sets; the number of sets whose t^2 is computed after a scan; and the largest
+number of terms added before the t^2 of the others are updated."""
 MOST = 0.3
 """The largest number of terms per pair."""
 STEPS = 3

@@ -158,7 +158,7 @@ class OddSurrogate:
         return values + share * coefficients, (1.0 - share) ** 2 * covariance + share**2 * spread
 
     def unseen_jump_covariance(self) -> Matrix:
-        """Return the covariance that a perfect fit may hide, on the scale of the posterior: a jump in one pair of m + 1.
+        """Return the covariance that a perfect fit may hide, on the scale of the posterior: a jump in 1 of m + 1 pairs.
 
         A perfect fit is not certainty. The jump is as large as the largest Shapley value, as for other algorithms (see
         `MeanStanding`), and may be in any pair that was not observed.
