@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.datasets import make_blobs
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import topshap
@@ -31,3 +31,22 @@ found = np.isin(top.players, wrong).sum()
 print(
     f"{top.algorithm}, {top.evaluations} retrainings: {found} of the {top.k} lowest of 3000 points have a wrong label"
 )
+
+# A function of your own gets a prior from `InformedGame`, here the number of words of each document of a corpus.
+texts = [" ".join(f"word{word}" for word in np.random.default_rng(row).integers(200, size=1 + row)) for row in range(60)]
+
+
+def coverage(coalitions):
+    words = [set(text.split()) for text in texts]
+    return [len(set().union(*(words[row] for row in np.flatnonzero(coalition)))) for coalition in coalitions]
+
+
+informed = topshap.games.InformedGame(coverage, prior=[len(text.split()) for text in texts])
+top = topshap.identify(informed, n_players=60, k=5, budget=120, random_state=0)
+print(f"{top.algorithm}: the documents {sorted(top.players.tolist())} contribute the most words")
+
+# Naive Bayes models that count learn one more point at a time, so that a permutation costs about as much as one model.
+above = (X > X.mean(axis=0)).astype(int)
+game = topshap.games.DataGame(BernoulliNB(), above[:60], y[:60], above[60:], y[60:], incremental=True)
+top = topshap.identify(game, k=3, budget=600, algorithm="approshapley", random_state=0)
+print("the most helpful of 60 points, learned incrementally:", top.players)
