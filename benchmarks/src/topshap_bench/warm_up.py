@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
     from topshap_bench.sources import OpenedGame
 
-LENGTHS = (2, 4, 8, 15, 30, 60)
+LENGTHS = (2, 3, 4, 6, 8, 12, 20, 30, 60)
 KS = (3, 7)
 BUDGETS = (250, 500, 1000)
 RULE = "auto"
