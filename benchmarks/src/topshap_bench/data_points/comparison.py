@@ -113,9 +113,9 @@ def compare(
         "Found: wrong labels among\nas many lowest values. Lowest and highest: gain and loss of held-out accuracy, in "
         "percentage points, without 5% to 40% of these points.\n"
         f"Long run, up to {REFERENCE_POINTS} points: independent estimates of the Shapley values, without side "
-        f"information and with {REFERENCE}\nretrainings. Shapley: the correlation with these, in percent; their own errors "
-        "keep it below 100. KNN-Shapley trains no model.\nThe difference is that of topshap auto and KNN-Shapley, its "
-        "prior, in the same runs.\n"
+        f"information and with {REFERENCE}\nretrainings. Shapley: the correlation with these, in percent; their own "
+        "errors keep it below 100. KNN-Shapley trains no model.\nThe difference is that of topshap auto and "
+        "KNN-Shapley, its prior, in the same runs.\n"
     )
     row = "{:<15} {:<9} {:>6} {:>6}  {:<20} {:>11} {:>11} {:>13} {:>13} {:>13} {:>7}"
     yield row.format(
