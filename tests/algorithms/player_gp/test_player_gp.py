@@ -100,6 +100,20 @@ def test_a_prior_reduces_the_error_and_a_useless_one_hardly_increases_it():
     assert errors["random"] < 1.1 * errors["none"]
 
 
+@pytest.mark.parametrize("budget", [60, 150, 400])
+@pytest.mark.parametrize("noise", [0.3, 1.0, 3.0])
+def test_estimates_with_a_prior_are_better_than_the_prior_alone(noise, budget):
+    game, truth = rough_game()
+    similar = []
+    for seed in range(4):
+        prior = truth + np.random.default_rng(seed).normal(scale=noise * truth.std(), size=200)
+        options = {"k": 10, "budget": budget, "algorithm": "player-gp", "random_state": seed}
+        estimates = topshap.identify(InformedGame(game, prior=prior), **options).estimates
+        similar.append([np.corrcoef(each, truth)[0, 1] for each in (estimates, prior)])
+    with_prior, alone = np.mean(similar, axis=0)
+    assert with_prior > alone
+
+
 def test_estimates_that_are_only_noise_hardly_change_the_order_of_the_prior():
     n, similar = 1000, []
     for seed in range(8):
