@@ -3,6 +3,7 @@
 import inspect
 import operator
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def fitted(target=Y):
     return LinearRegression().fit(X, target)
 
 
-GAMES = {
+GAMES: dict[str, Any] = {
     "AdditiveGame": lambda: games.AdditiveGame([1.0, 2.0, 4.0]),
     "AirportGame": lambda: games.AirportGame([1.0, 2.0, 4.0]),
     "AllOrNothingGame": lambda: games.AllOrNothingGame(3),
