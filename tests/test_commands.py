@@ -73,7 +73,10 @@ ONLY_NAMES = {
     ),
     "topshap-bench large-table",
     "topshap-bench data-points",
-    "topshap-bench data-points --runs 2 --large-budget 200",  # needs pydvl
+    (
+        "topshap-bench data-points --folder datasets --runs 12"
+        " --setting digits:bayes:1000:500 --setting adult:logistic:1000:100 --large 0"  # needs pydvl
+    ),
     "topshap-bench data-points --setting digits:bayes:300:100 --runs 2 --large 0",  # needs pydvl
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
     "topshap-bench large-pairs --rivals --rows 3",

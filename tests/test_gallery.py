@@ -16,11 +16,16 @@ SAYS = {
     "explain_a_prediction": ["predict_proba of class 'malignant'", "Top 3 of 30 players"],
     "explain_a_table": ["40 explanations of 30 players", "Mean magnitude over 40 rows", "uncertain predictions"],
     "features_of_a_table": ["bmi", "s5", "depend most on each other: s1"],
-    "global_importance": ["Top 3 of 11 players by loss", "Top 3 of 11 players by mean magnitude", "rows: bmi, s5"],
+    "global_importance": ["Top 3 of 11 players by loss", "players by mean magnitude", "rows: bmi, s5", "pairs that"],
     "in_context_models": ["missing values:", "fitted again:", "Top 3 of 10 players"],
     "regions_of_an_image": ["Top 4 of 16 players"],
     "select_features": ["selected: [ 0  1  2  3 16 17]"],
-    "training_points": ["points with the lowest values: [ 4 11 23]", "lowest of 3000 points have a wrong label"],
+    "training_points": [
+        "points with the lowest values: [ 4 11 23]",
+        "lowest of 3000 points have a wrong label",
+        "cover the most words",
+        "learned incrementally: [25 33 41]",
+    ],
     "with_shap_and_shapiq": ["largest difference from the exact values", "shapiq's explainer: [", "from a file"],
     "words_of_a_text": ["clever", "wonderful", "The cast is simply great!"],
 }

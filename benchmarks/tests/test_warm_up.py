@@ -18,7 +18,8 @@ def games(tmp_path):
 
 def test_the_report_shows_both_halves_apart_and_both_algorithms(games, tmp_path, monkeypatch):
     monkeypatch.setattr(warm_up, "EPSILON", 0.5)
-    text = warm_up.warm_up(games, out=tmp_path / "out", lengths=(2, 5), budgets=(60, 40), runs=2, n_jobs=1)
+    options = {"lengths": (2, 5), "budgets": (60, 40), "runs": 2, "confident_runs": 3, "n_jobs": 1}
+    text = warm_up.warm_up(games, out=tmp_path / "out", **options)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"warm-up.txt", "warm-up.png"}
     assert (tmp_path / "out" / "warm-up.txt").read_text(encoding="utf-8") == text + "\n"
     table, failures = (part.splitlines() for part in text.split("\n\n") if part.startswith(("half", "warm-up")))
@@ -28,7 +29,7 @@ def test_the_report_shows_both_halves_apart_and_both_algorithms(games, tmp_path,
     assert table[0].index("40 calls") < table[0].index("60 calls")
     assert "tune, 2 games: the error of auto is" in text
     assert "judge, 2 games: the error of auto is" in text
-    assert all(" of 8 [" in line for line in failures[1:])  # 4 games, 2 runs
+    assert all(" of 12 [" in line for line in failures[1:])  # 4 games, 3 runs
 
 
 def test_a_race_that_is_extended_gives_the_errors_of_separate_races():

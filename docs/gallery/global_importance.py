@@ -29,6 +29,11 @@ print(by_magnitude)
 clear = explainer.importance(X[1::2], y[1::2], k=2, epsilon=0.03 * by_loss.grand)
 print(f"\nAfter {clear.evaluations} evaluations of {clear.n_rows} rows: {', '.join(clear.names)}")
 
+# `LossGame` is the same loss as a game, with all options of `identify`: here the pairs of features that interact most.
+game = topshap.games.LossGame(model, X[1::8], y[1::8], background=X[::20])
+pairs = topshap.identify(game, k=2, order=2, budget=200, random_state=0)
+print(f"The pairs that interact most: {', '.join(pairs.names)}")
+
 figure, (left, right) = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
 by_loss.plot(left)
 by_magnitude.plot(right)

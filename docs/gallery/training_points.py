@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.datasets import make_blobs
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import topshap
@@ -31,3 +31,26 @@ found = np.isin(top.players, wrong).sum()
 print(
     f"{top.algorithm}, {top.evaluations} retrainings: {found} of the {top.k} lowest of 3000 points have a wrong label"
 )
+
+# A function of your own gets a prior from `InformedGame`. Here documents cover words, and the prior is their length.
+rng = np.random.default_rng(0)
+documents = [set(rng.integers(300, size=length).tolist()) for length in range(1, 61)]
+
+
+def covered(coalition: np.ndarray) -> int:
+    """Return the number of different words in some documents."""
+    return len(set().union(*(documents[i] for i in np.flatnonzero(coalition))))
+
+
+coverage = topshap.games.per_coalition(covered, n_players=60)
+informed = topshap.games.InformedGame(coverage, prior=[len(words) for words in documents])
+top = topshap.identify(informed, k=5, budget=120, random_state=0)
+print(
+    f"{top.algorithm}, {top.evaluations} evaluations: the documents {sorted(top.players.tolist())} cover the most words"
+)
+
+# Naive Bayes models that count learn one more point at a time: a permutation costs about as much as a single fit.
+above_mean = np.greater(X, X.mean(axis=0)).astype(int)
+game = topshap.games.DataGame(BernoulliNB(), above_mean[:60], y[:60], above_mean[60:], y[60:], incremental=True)
+top = topshap.identify(game, k=3, budget=600, algorithm="approshapley", random_state=0)
+print("the most helpful of 60 points, learned incrementally:", top.players)

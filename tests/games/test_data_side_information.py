@@ -1,5 +1,7 @@
 """DataGame: priors, features of points, and models that learn incrementally."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,6 +104,23 @@ def test_models_that_depend_on_the_order_of_points_are_not_deterministic():
     assert DataGame(SGDClassifier(), *TRAIN, *TEST).deterministic
 
 
+def test_a_pickled_game_has_the_same_values_fingerprint_and_side_information():
+    counts = (X > 0).astype(int)
+    game = DataGame(BernoulliNB(), counts[:40], Y[:40], counts[40:], Y[40:], prior="knn", incremental=True)
+    copy = pickle.loads(pickle.dumps(game))
+    coalitions = np.tri(40, dtype=bool)
+    np.testing.assert_array_equal(copy(coalitions), game(coalitions))
+    np.testing.assert_array_equal(copy.prior, game.prior)
+    np.testing.assert_array_equal(copy.player_features, game.player_features)
+    assert copy.fingerprint == game.fingerprint is not None
+
+
+def test_the_fingerprint_depends_on_what_the_values_depend_on():
+    plain = DataGame(GaussianNB(), *TRAIN, *TEST).fingerprint
+    assert DataGame(GaussianNB(), *TRAIN, *TEST, incremental=True).fingerprint != plain
+    assert DataGame(GaussianNB(), *TRAIN, *TEST, prior="knn").fingerprint == plain  # stores keep their values
+
+
 @pytest.mark.parametrize(
     ("estimator", "options", "message"),
     [
@@ -109,6 +128,7 @@ def test_models_that_depend_on_the_order_of_points_are_not_deterministic():
         (GaussianNB(), {"prior": [1.0]}, "'prior' parameter of DataGame must be one number for each of 40 players"),
         (LinearRegression(), {"prior": "knn"}, "'prior' parameter of DataGame must be .* for a regressor"),
         (KNeighborsClassifier(), {"incremental": True}, "'incremental' parameter .* without partial_fit"),
+        (GaussianNB(), {"incremental": "yes"}, "'incremental' parameter of DataGame must be a bool"),
     ],
 )
 def test_wrong_options_are_refused(estimator, options, message):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+import topshap
 from topshap.core.errors import ParameterError
 from topshap.games import AdditiveGame, InformedGame, UnanimityGame
 
@@ -25,3 +26,17 @@ def test_a_game_without_side_information_is_refused():
         InformedGame(AdditiveGame([1.0, 2.0]))
     with pytest.raises(ParameterError, match="'game' parameter of InformedGame must be a function"):
         InformedGame(3, prior=[1.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prior": [1.0, 2.0]}, "'prior' .* 2"),
+        ({"prior": [1.0, np.nan, 2.0]}, "'prior' .* finite"),
+        ({"player_features": np.zeros((2, 4))}, "'player_features' .* 3 players"),
+    ],
+)
+def test_side_information_of_the_wrong_form_is_refused_when_it_is_used(options, message):
+    game = InformedGame(AdditiveGame([1.0, 2.0, 3.0]), **options)
+    with pytest.raises(ParameterError, match=message):
+        topshap.identify(game, k=1, budget=6)

@@ -469,6 +469,11 @@ def test_a_wrong_call_says_what_is_wrong(wrong, message, images, targets):
         NeuronGame(**given)
 
 
+def test_coalitions_of_other_players_are_refused(images, targets):
+    with pytest.raises(ParameterError, match=r"must be a bool array of shape \(m, 6\)"):
+        NeuronGame(Residual(), "conv1", images, targets)(np.ones((2, 7), dtype=bool))
+
+
 def test_layers_that_do_not_fit_are_refused(images, targets):
     tokens = images[:, 0]
     with pytest.raises(ParameterError, match=r"'neuron' for the linear layer 'encoder\.layers\.0\.linear1'"):

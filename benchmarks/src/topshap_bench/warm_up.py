@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from topshap.core.typing import Matrix, Values
     from topshap_bench.sources import OpenedGame
 
-LENGTHS = (2, 4, 8, 15, 30, 60)
+LENGTHS = (2, 3, 4, 6, 8, 12, 20, 30, 60)
 KS = (3, 7)
 BUDGETS = (250, 500, 1000)
 RULE = "auto"
@@ -69,6 +69,7 @@ def warm_up(
     lengths: Sequence[int] = LENGTHS,
     budgets: Sequence[int] = BUDGETS,
     runs: int = 10,
+    confident_runs: int | None = None,
     n_jobs: int | None = None,
 ) -> str:
     """Run both parts and return the report; with `out`, write ``warm-up.txt`` and ``warm-up.png`` to this folder.
@@ -84,7 +85,9 @@ def warm_up(
     budgets
         The budgets of greedy-cmcs.
     runs
-        The number of runs for every game, warm-up and k.
+        The number of runs of greedy-cmcs for every game, warm-up and k.
+    confident_runs
+        The number of runs of cmcs@k for every game and warm-up, which take longer; by default as many.
     n_jobs
         The number of workers.
     """
@@ -92,7 +95,8 @@ def warm_up(
     every = [source for half in sources.values() for source in half]
     plan = tuple(sorted(budgets))
     errors = run_all(fixed_budget, [Setting(s, w, runs, plan) for s in every for w in _warm_ups(lengths)], n_jobs)
-    sure = run_all(until_confident, [Setting(s, w, runs) for s in every for w in lengths], n_jobs)
+    races = confident_runs or runs
+    sure = run_all(until_confident, [Setting(s, w, races) for s in every for w in lengths], n_jobs)
     tables = {half: _table(errors, chosen, lengths) for half, chosen in sources.items()}
     text = "\n\n".join(
         [
@@ -100,7 +104,7 @@ def warm_up(
             f"greedy-cmcs, k = {', '.join(map(str, KS))}, {runs} runs: error by warm-up",
             _errors(tables, lengths, plan),
             *(conclusion(half, table, lengths) for half, table in tables.items()),
-            f"cmcs@k, k = {K}, epsilon = {EPSILON:g} of the range, delta = {DELTA:g}, {runs} runs",
+            f"cmcs@k, k = {K}, epsilon = {EPSILON:g} of the range, delta = {DELTA:g}, {races} runs",
             _confidence(sure, lengths),
         ]
     )

@@ -6,6 +6,8 @@ import pytest
 import topshap
 from topshap.algorithms import PlayerGP, choose
 from topshap.algorithms.player_gp.contributions import Sample
+from topshap.algorithms.player_gp.landmarks import bases
+from topshap.algorithms.player_gp.shrinkage import combine
 from topshap.algorithms.player_gp.sizes import adapted, draw_sizes, log_uniform
 from topshap.core.coalitions import draw_of_sizes
 from topshap.core.errors import ParameterError
@@ -96,6 +98,42 @@ def test_a_prior_reduces_the_error_and_a_useless_one_hardly_increases_it():
     }
     assert errors["good"] < 0.75 * errors["none"]
     assert errors["random"] < 1.1 * errors["none"]
+
+
+@pytest.mark.parametrize("budget", [60, 150, 400])
+@pytest.mark.parametrize("noise", [0.3, 1.0, 3.0])
+def test_estimates_with_a_prior_are_better_than_the_prior_alone(noise, budget):
+    game, truth = rough_game()
+    similar = []
+    for seed in range(4):
+        prior = truth + np.random.default_rng(seed).normal(scale=noise * truth.std(), size=200)
+        options = {"k": 10, "budget": budget, "algorithm": "player-gp", "random_state": seed}
+        estimates = topshap.identify(InformedGame(game, prior=prior), **options).estimates
+        similar.append([np.corrcoef(each, truth)[0, 1] for each in (estimates, prior)])
+    with_prior, alone = np.mean(similar, axis=0)
+    assert with_prior > alone
+
+
+def test_estimates_that_are_only_noise_hardly_change_the_order_of_the_prior():
+    n, similar = 1000, []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        prior = rng.normal(size=n)
+        prior -= prior.mean()
+        direction = prior / np.linalg.norm(prior)
+        fixed = np.stack([np.full(n, n**-0.5), direction], axis=1)
+        noise = rng.normal(size=n)
+        posterior = combine(noise - noise.mean(), direction, bases(rng.normal(size=(n, 3)), np.arange(200), fixed))
+        similar.append(np.corrcoef(posterior.mean, prior)[0, 1])
+    assert np.mean(similar) > 0.7
+
+
+def test_a_prior_that_contradicts_precise_estimates_is_given_up():
+    truth = np.random.default_rng(0).normal(scale=20.0, size=300)
+    truth -= truth.mean()
+    posterior = combine(truth, -truth / np.linalg.norm(truth), [])
+    np.testing.assert_allclose(posterior.mean, truth, rtol=0.05)
+    np.testing.assert_allclose(posterior.deviation, 1.0, atol=0.1)
 
 
 def test_the_unit_of_the_prior_does_not_matter():

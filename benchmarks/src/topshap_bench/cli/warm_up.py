@@ -16,7 +16,12 @@ def warm_up(
         list[int] | None, typer.Option(min=2, help="A fixed length of the warm-up; can be repeated.")
     ] = None,
     budget: Budgets = None,
-    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every game, warm-up and k.")] = 10,
+    runs: Annotated[
+        int, typer.Option(min=1, help="The number of runs of greedy-cmcs for every game, warm-up and k.")
+    ] = 10,
+    confident_runs: Annotated[
+        int | None, typer.Option(min=1, help="The number of runs of cmcs@k; by default as many.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for warm-up.txt and warm-up.png.")] = None,
     jobs: Jobs = 2,
 ) -> None:
@@ -26,7 +31,8 @@ def warm_up(
     """
     from topshap_bench.warm_up import warm_up as run
 
-    typer.echo(run(games, out=out, runs=runs, n_jobs=jobs, **given(lengths=length, budgets=budget)))
+    options = given(lengths=length, budgets=budget)
+    typer.echo(run(games, out=out, runs=runs, confident_runs=confident_runs, n_jobs=jobs, **options))
 
 
 COMMANDS = (warm_up,)
