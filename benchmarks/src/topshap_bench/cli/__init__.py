@@ -8,9 +8,19 @@ from pathlib import Path
 import typer
 
 from topshap.core.errors import TopshapError
-from topshap_bench.cli import data_points, experiments, goals, importance, measurements, neurons, prompts, warm_up
+from topshap_bench.cli import (
+    data_points,
+    experiments,
+    goals,
+    guard,
+    importance,
+    measurements,
+    neurons,
+    prompts,
+    warm_up,
+)
 
-MODULES = (data_points, experiments, goals, importance, measurements, neurons, prompts, warm_up)
+MODULES = (data_points, experiments, goals, guard, importance, measurements, neurons, prompts, warm_up)
 """The modules with the commands."""
 
 
