@@ -155,7 +155,7 @@ def paper(
         int | None,
         typer.Option(
             min=1,
-            help="Runs of every setting; 1000 in the paper. By default 100 of global games, 10 of each local game and "
+            help="Runs of every setting; 1000 in the paper. By default 50 of global games, 10 of each local game and "
             "30 for Table 1; with --quick 20, 20 and 10.",
         ),
     ] = None,
@@ -173,7 +173,7 @@ def paper(
     """
     from topshap_bench.paper import paper as run_paper
 
-    counts = (20, 20, 10) if quick else (100, 10, 30)
+    counts = (20, 20, 10) if quick else (50, 10, 30)
     names = ("runs", "runs_of_local_games", "runs_of_table_1")
     options: dict[str, Any] = {name: runs or count for name, count in zip(names, counts, strict=True)}
     if quick:
