@@ -16,11 +16,13 @@ from topshap_bench.cli import (
     importance,
     measurements,
     neurons,
+    pairs,
     prompts,
+    tables,
     warm_up,
 )
 
-MODULES = (data_points, experiments, goals, guard, importance, measurements, neurons, prompts, warm_up)
+MODULES = (data_points, experiments, goals, guard, importance, measurements, neurons, pairs, prompts, tables, warm_up)
 """The modules with the commands."""
 
 

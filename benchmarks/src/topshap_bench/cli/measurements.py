@@ -16,7 +16,6 @@ from topshap_bench.cli.options import (
     Delta,
     Families,
     Folder,
-    Games,
     Half,
     Jobs,
     Ks,
@@ -282,132 +281,6 @@ def overhead(
     typer.echo(report(run(old=old, runs=runs, progress=say, **given(algorithms=algorithm)), runs=runs))
 
 
-def explain_tables(
-    setup: Annotated[
-        list[str] | None, typer.Option(help="A set-up by name, for example bike-mlp; all by default; can be repeated.")
-    ] = None,
-    folder: Datasets = None,
-    rows: Annotated[
-        list[int] | None, typer.Option(min=1, help="A length of the table: by default 1, 10, 200 and 2000.")
-    ] = None,
-    budget: Budgets = None,
-    equal_budget: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="A budget for sharing next to row by row: by default 100, 250 and 500."),
-    ] = None,
-    judged: Annotated[int, typer.Option(min=1, help="The number of rows that errors are measured on.")] = 16,
-    keep: Annotated[
-        Path | None, typer.Option(help="A file that keeps the measurements of each set-up, so that a run can continue.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="A file for the report, which is printed as well.")] = None,
-) -> None:
-    """Compare topshap with shap, lightshap and shapiq on whole tables, at equal accuracy.
-
-    For example: topshap-bench explain-tables --setup diabetes-rf --rows 20 --budget 100 --judged 2
-    """
-    from topshap_bench.tables.comparison import compare, report
-
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
-
-    options = given(setups=setup, rows=rows, budgets=budget, equal_budgets=equal_budget, keep=keep)
-    text = report(compare(folder=folder, judged=judged, progress=say, **options))
-    typer.echo(text)
-    if out is not None:
-        out.write_text(text + "\n", encoding="utf-8")
-
-
-def pairs(
-    games: Games = None,
-    models: Annotated[
-        Path | None, typer.Option(help="A folder for tables of small models, which are computed if missing.")
-    ] = None,
-    family: Families = None,
-    half: Half = "all",
-    budget: Budgets = None,
-    k: Ks = None,
-    seeds: Annotated[int, typer.Option(min=1, help="The number of runs for every game, budget and k.")] = 5,
-    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP, KernelSHAPIQ, SVARMIQ.")] = False,
-    rival: Annotated[
-        list[str] | None, typer.Option(help="A rival by name, for example proxyshap-hpo; can be repeated.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="A results file, .csv; runs in it are not repeated.")] = None,
-    jobs: Jobs = 1,
-) -> None:
-    """Print the errors and the coverage of odd-gp for pairs of players, next to algorithms of shapiq.
-
-    For example: topshap-bench pairs --games games --budget 100 --k 5 --seeds 1
-    """
-    from topshap_bench.pairs.comparison import compare_pairs
-    from topshap_bench.pairs.rivals import RIVALS
-
-    usual = list(RIVALS) if rivals else []
-    options = given(families=family, budgets=budget, ks=k, rivals=rival or usual, out=out)
-    typer.echo(compare_pairs(games, models=models, half=half, seeds=seeds, n_jobs=jobs, **options))
-
-
-def large_pairs(
-    table: Annotated[list[str] | None, typer.Option(help="A table, by default all; can be repeated.")] = None,
-    players: Annotated[
-        list[int] | None, typer.Option(min=30, help="A number of players, by default all; can be repeated.")
-    ] = None,
-    budget: Budgets = None,
-    k: Annotated[int, typer.Option(min=1, help="The number of pairs to find.")] = 5,
-    rows: Annotated[int, typer.Option(min=1, help="The number of games of each table.")] = 3,
-    rivals: Annotated[bool, typer.Option("--rivals", help="Compare with ProxySHAP and KernelSHAPIQ.")] = False,
-    rival: Annotated[
-        list[str] | None, typer.Option(help="A rival by name, for example proxyshap-adjusted; can be repeated.")
-    ] = None,
-    jobs: Jobs = 1,
-) -> None:
-    """Print the errors of odd-gp for pairs of 30 to 120 players, features of tree models whose interactions are known.
-
-    For example: topshap-bench large-pairs --table friedman --players 30 --budget 200 --rows 1
-    """
-    from topshap_bench.pairs.large import compare_large
-
-    usual = ["proxyshap", "kernelshapiq"] if rivals else []
-    options = given(tables=table, players=players, budgets=budget, rivals=rival or usual)
-    typer.echo(compare_large(k=k, rows=rows, n_jobs=jobs, **options))
-
-
-def masked_rows(
-    rows: Annotated[
-        list[int] | None, typer.Option(help="The number of rows, by default 1, 10, 200 and 2000; can be repeated.")
-    ] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="xgboost, lightgbm or none, by default all; can be repeated.")
-    ] = None,
-    features: Annotated[int, typer.Option(min=6, help="The number of features.")] = 30,
-    coalitions: Annotated[int, typer.Option(min=1, help="The number of coalitions.")] = 100,
-    dtype: Annotated[str, typer.Option(help="The dtype of the table.")] = "float64",
-) -> None:
-    """Print the CPU time of games of many rows besides the model.
-
-    For example: topshap-bench masked-rows --rows 200 --model none
-    """
-    from topshap_bench.masked_rows import masked_rows as run
-    from topshap_bench.masked_rows import report
-
-    options = given(rows=rows, models=model)
-    typer.echo(report(run(features=features, coalitions=coalitions, dtype=dtype, **options)))
-
-
-def large_table(
-    rows: Annotated[int, typer.Option(min=1, help="The number of rows.")] = 10_000,
-    features: Annotated[int, typer.Option(min=4, help="The number of features.")] = 30,
-    budget: Annotated[int, typer.Option(min=2, help="The number of evaluations of each row.")] = 100,
-    model: Annotated[str, typer.Option(help="The model: xgb, lgb, rf or mlp.")] = "xgb",
-) -> None:
-    """Print the CPU time per row and the peak memory of explaining a long table with a cheap model.
-
-    For example: topshap-bench large-table --rows 100 --features 6 --budget 30 --model rf
-    """
-    from topshap_bench.tables.large import large_table as run
-
-    typer.echo(run(rows=rows, features=features, budget=budget, model=model))
-
-
 COMMANDS = (
     fixed_budget,
     fixed_confidence,
@@ -420,9 +293,4 @@ COMMANDS = (
     global_games,
     selection,
     overhead,
-    explain_tables,
-    masked_rows,
-    pairs,
-    large_pairs,
-    large_table,
 )

@@ -1,8 +1,8 @@
 """The tables of the comparison of pairs: errors of odd-gp, their ratios to those of rivals, and the rivals.
 
 Ratios are geometric means over games and k of odd-gp's error divided by that of a rival, both averaged over runs, with
-`ADDED` of the range added. The "best rival" is the one with the smallest error on the game and budget, which favours
-it: the smallest of several measured errors is biased downwards.
+`ADDED` of the range added. The "best rival" of a game, budget and k is chosen in other runs than those in which it is
+measured, see `topshap_bench.best_rival`; rivals with fewer runs than others are not chosen.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from topshap_bench.best_rival import error_of_best
 from topshap_bench.summary import as_text
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def report(rows: Sequence[PairRow], ks: Sequence[int], rivals: Sequence[str]) ->
     own = [row for row in rows if row.algorithm == OURS]
     labels, budgets = sorted({row.label for row in own}), sorted({row.budget for row in own})
     names = [*rivals, *([BEST] if len(rivals) > 1 else [])]
-    errors, ratios = mean_errors(rows), []
+    errors, ratios = errors_of_runs(rows), []
     ours = []
     for budget, label in product([*budgets, None], [*labels, "not tuned", "all"]):
         chosen = [row for row in own if _belongs(row, label) and budget in (row.budget, None)]
@@ -81,16 +82,16 @@ def report(rows: Sequence[PairRow], ks: Sequence[int], rivals: Sequence[str]) ->
     return "\n\n".join(parts)
 
 
-def mean_errors(rows: Iterable[PairRow]) -> dict[tuple[str, str, int, str, int], float]:
-    """Return the mean error over runs, by family, game, budget, algorithm and k."""
+def errors_of_runs(rows: Iterable[PairRow]) -> dict[tuple[str, str, int, str, int], list[float]]:
+    """Return the errors of the runs in the order of their seeds, by family, game, budget, algorithm and k."""
     groups: dict[tuple[str, str, int, str, int], list[float]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.seed):
         groups.setdefault(row[:5], []).append(row.error)
-    return {cell: float(np.mean(group)) for cell, group in groups.items()}
+    return groups
 
 
 def ratio(
-    errors: dict[tuple[str, str, int, str, int], float],
+    errors: dict[tuple[str, str, int, str, int], list[float]],
     chosen: Iterable[PairRow],
     rival: str,
     rivals: Sequence[str],
@@ -102,7 +103,7 @@ def ratio(
     Parameters
     ----------
     errors
-        The mean errors, see `mean_errors`.
+        The errors of all runs, see `errors_of_runs`.
     chosen
         The runs of odd-gp whose games, budgets and k count; those without a run of the rival do not.
     rival, rivals
@@ -113,10 +114,11 @@ def ratio(
     ratios = []
     for family, game, budget, _, k in dict.fromkeys(row[:5] for row in chosen):
         names = rivals if rival == BEST else [rival]
-        theirs = [errors[cell] for name in names if (cell := (family, game, budget, name, k)) in errors]
+        theirs = {name: errors[cell] for name in names if (cell := (family, game, budget, name, k)) in errors}
         if theirs:
-            ours = 0.0 if perfect else errors[family, game, budget, OURS, k]
-            ratios.append((ours + ADDED) / (min(theirs) + ADDED))
+            runs = max(len(each) for each in theirs.values())  # slow rivals have fewer: compare the same seeds
+            ours = 0.0 if perfect else float(np.mean(errors[family, game, budget, OURS, k][:runs]))
+            ratios.append((ours + ADDED) / (error_of_best(theirs) + ADDED))
     return _geometric_mean(ratios) if ratios else float("nan")
 
 
