@@ -24,11 +24,11 @@ from topshap.games import RetrainingGame
 from topshap.reference.metrics import inclusion_exclusion_error
 from topshap_bench.contestants import version_of
 from topshap_bench.datasets import load_dataset
-from topshap_bench.paper import DELTA, EPSILON, OURS, PAC, PAC_K, TABLE_1
+from topshap_bench.paper import DELTA, EPSILON, OURS, PAC, PAC_K
 from topshap_bench.parallel import in_order
 from topshap_bench.results_file import ResultsFile
 from topshap_bench.settings import Setting
-from topshap_bench.summary import Mean, as_text, circumstances, mean_of
+from topshap_bench.summary import as_text, circumstances, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,11 +158,9 @@ def play(
 def play_one(key: tuple[str, int, int, str, str], store: Path, datasets: Path | None) -> Race:
     """Play one race until it is confident."""
     name, run, seed, _, fingerprint = key
-    how = ("asymptotic", "distinct") if name == OURS else ("published", "calls")
-    terms: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA} | dict(
-        zip(("guarantee", "counting"), how, strict=True)
-    )
-    setting = Setting("global", NAME, name, PAC_K, fingerprint, unit="value", run=run)._replace(**terms)
+    guarantee, counting = ("asymptotic", "distinct") if name == OURS else ("published", "calls")
+    terms: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "guarantee": guarantee, "counting": counting}
+    setting = Setting("global", NAME, name, PAC_K, fingerprint, unit="value", run=run, **terms)
     rng = np.random.default_rng(setting.seeds(seed))
     top = topshap.identify(game_of(datasets), k=PAC_K, algorithm=name, random_state=rng, store=store, n_jobs=1, **terms)
     players = " ".join(map(str, sorted(top.players.tolist())))
@@ -186,7 +184,8 @@ def verdicts(probabilities: Sequence[float]) -> Verdicts:
     >>> verdicts([1.0, 0.98, 0.6, 0.01])
     Verdicts(right=2, undecided=1, wrong=1)
     """
-    right, wrong = (sum(p >= SURE for p in some) for some in (probabilities, [1.0 - p for p in probabilities]))
+    right = sum(p >= SURE for p in probabilities)
+    wrong = sum(1.0 - p >= SURE for p in probabilities)
     return Verdicts(right, len(probabilities) - right - wrong, wrong)
 
 
@@ -198,11 +197,9 @@ def report(races: Sequence[Race], long_run: topshap.TopK) -> str:
     for name in dict.fromkeys(race.algorithm for race in races):
         group = [race for race in races if race.algorithm == name]
         calls, distinct = (mean_of(getattr(race, column) for race in group) for column in ("calls", "evaluations"))
-        published = TABLE_1.get(NAME, {}).get(name)
-        theirs = "-" if published is None else str(Mean(*published))
         judged = verdicts(probability_right(group, draws))
-        lines.append([name, theirs, str(calls), str(distinct), *judged, len(group)])
-    columns = ["algorithm", "calls, paper", "calls", "distinct", *Verdicts._fields, "runs"]
+        lines.append([name, str(calls), str(distinct), *judged, len(group)])
+    columns = ["algorithm", "calls", "distinct", *Verdicts._fields, "runs"]
     terms = (
         f"Table 1, German credit, {long_run.n_players} players: k = {PAC_K}, epsilon = {EPSILON:g}, delta = {DELTA:g}"
     )
