@@ -115,7 +115,9 @@ def hide_jumps(stacked: Values) -> bool:
     >>> hide_jumps(np.full(50, 1e-3)), hide_jumps(np.full(100, 1e-3)), hide_jumps(np.full(50, 0.1))
     (True, False, False)
     """
-    return len(stacked) < FEW_IF_SMOOTH and math.sqrt(np.mean(stacked**2)) < STACKED_SMOOTH
+    deviation = math.sqrt(np.mean(stacked**2))
+    few = FEW_IF_EXACT if deviation < ALMOST_EXACT else FEW_IF_SMOOTH
+    return len(stacked) < few and deviation < STACKED_SMOOTH
 
 
 def shares_of_sizes(x: Matrix) -> Values:

@@ -1,4 +1,4 @@
-"""Stacking: surrogates on logit values, weighted by leave-one-out errors.
+"""Stacking: surrogates with strong terms and on logit values, weighted by leave-one-out errors.
 
 Every surrogate predicts each pair from all others. The surrogates are combined one after the other, with the weights
 that minimise the squared errors of the combined prediction. If there are many pairs, the surrogates are first compared
@@ -24,6 +24,7 @@ from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.strong_terms import StrongTerms
 from topshap.algorithms.odd_gp.surrogate import additive_fit
 from topshap.core import coalitions as co
 from topshap.core.tables import shapley_from_table
@@ -67,21 +68,40 @@ class Prediction(NamedTuple):
 
 
 def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> Estimate:
-    """Return the Shapley values and their covariance by the surrogate, stacked with surrogates on logit values.
+    """Return the Shapley values and their covariance by the surrogate, stacked with others.
+
+    The others are the surrogate with strong terms, if there are any, and surrogates on logit values.
 
     The weights are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the variance
     shrinks with their root mean square, not with their mean square.
     """
     values, covariance = surrogate.shapley_values(cautious=True)
     residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
-    others = [] if is_perfect(residuals) else logit_predictions(surrogate, pairs, rng)
+    others = []
+    if not is_perfect(residuals):
+        others = [*strong_prediction(surrogate, pairs), *logit_predictions(surrogate, pairs, rng)]
     if not others:
         return Estimate(values, covariance, surrogate.rare_contributions)
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
     stacked = best.residuals / surrogate.scale
     covariance = linalg.norm(stacked) / linalg.norm(residuals) * covariance + best.sampling
+    if is_perfect(stacked):
+        covariance = covariance + surrogate.scale**2 * surrogate.unseen_jump_covariance()
     rare = surrogate.rare_contributions or (surrogate.unobserved and hide_jumps(stacked))
     return Estimate(best.shapley_values, covariance, rare)
+
+
+def strong_prediction(surrogate: OddSurrogate, pairs: ComplementPairs) -> list[Prediction]:
+    """Return the prediction of the surrogate with strong terms, if there are any."""
+    n, posterior = pairs.x.shape[1], surrogate.posterior
+    if n > RICH_MODEL_UP_TO or len(pairs) > MAX_PAIRS:
+        return []
+    strong = StrongTerms.found_by(posterior)
+    if not strong.terms:
+        return []
+    values = strong.shapley_values
+    values += (2.0 * posterior.g[0] - values.sum()) / n  # exact but for rounding errors
+    return [Prediction(surrogate.scale * values, surrogate.scale * strong.residuals[-LEFT_OUT:])]
 
 
 def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:

@@ -127,7 +127,7 @@ class OddSurrogate:
         covariance = covariance * (1.0 + 2.0 * n / m)
         if not self._noise:
             covariance = covariance + (
-                self._unseen_jump_covariance() if is_perfect(residuals) else posterior.jump_covariance
+                self.unseen_jump_covariance() if is_perfect(residuals) else posterior.jump_covariance
             )
         return self._corrected(values * scale, covariance * scale**2)
 
@@ -157,8 +157,8 @@ class OddSurrogate:
         share = further / (further + len(self.posterior.x))
         return values + share * coefficients, (1.0 - share) ** 2 * covariance + share**2 * spread
 
-    def _unseen_jump_covariance(self) -> Matrix:
-        """Return the covariance that a perfect fit may hide: one more pair in m + 1 with a jump.
+    def unseen_jump_covariance(self) -> Matrix:
+        """Return the covariance that a perfect fit may hide, on the scale of the posterior: a jump in 1 of m + 1 pairs.
 
         A perfect fit is not certainty. The jump is as large as the largest Shapley value, as for other algorithms (see
         `MeanStanding`), and may be in any pair that was not observed.
