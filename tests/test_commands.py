@@ -88,7 +88,7 @@ ONLY_NAMES = {
     "topshap-bench reproduce",
     "topshap-bench stability",
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it
-    "topshap-bench german-credit --folder datasets --runs 1 --truth 12000 --out results",
+    "topshap-bench german-credit --folder datasets --runs 1 --out results",
 }
 """Commands that are mentioned in the text: only their help is run."""
 

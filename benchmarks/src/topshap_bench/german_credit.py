@@ -76,7 +76,7 @@ def german_credit(
     datasets: Path | None = None,
     algorithms: Sequence[str] = ALGORITHMS,
     runs: int = 2,
-    truth: int = 20_000,
+    truth: int = 40_000,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,

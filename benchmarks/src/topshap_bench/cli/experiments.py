@@ -192,7 +192,7 @@ def german_credit(
     runs: Annotated[int, typer.Option(min=1, help="Races of each algorithm.")] = 2,
     truth: Annotated[
         int, typer.Option(min=100, help="Evaluations of the long run that estimates the Shapley values.")
-    ] = 20_000,
+    ] = 40_000,
     out: Out = OUT,
     jobs: Jobs = -1,
     seed: Seed = 0,
