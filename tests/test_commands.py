@@ -88,7 +88,7 @@ ONLY_NAMES = {
     "topshap-bench reproduce",
     "topshap-bench stability",
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it
-    "topshap-bench german-credit --folder datasets --runs 1 --out results",
+    "topshap-bench german-credit --folder datasets --algorithm cmcs@k --algorithm samplingshap@k --runs 1",
 }
 """Commands that are mentioned in the text: only their help is run."""
 

@@ -166,8 +166,7 @@ def paper(
 ) -> None:
     """Reproduce the figures and Table 1 of the paper, with the published numbers next to the measured ones.
 
-    By default it takes about 10 minutes on two cores. The German credit game of Table 1 has its own command,
-    german-credit.
+    The German credit game of Table 1 has its own command, german-credit.
 
     For example: topshap-bench paper --games games --parts bf --runs 1000 --out results
     """
