@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead coverage chaos bench-tables bench-importance
+.PHONY: overhead guard bench-german-credit coverage chaos bench-tables bench-importance
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -105,6 +105,9 @@ reproduce: $(VENV)/.bench ## the published figures, with GAMES=dir BASELINES=dir
 bench-paper: $(VENV)/.bench ## the paper's figures and its Table 1, into RESULTS=dir, with GAMES=dir if there are any
 	$(BENCH) paper $(FOLDERS)
 
+bench-german-credit: $(VENV)/.bench ## the German credit game of Table 1, from OpenML or DATASETS=dir; hours, resumable
+	$(BENCH) german-credit --out $(RESULTS) $(if $(DATASETS),--folder $(DATASETS))
+
 bench-race: $(VENV)/.bench ## topshap against the published algorithms, shap and shapiq
 	$(BENCH) race $(FOLDERS)
 
@@ -124,6 +127,10 @@ bench-scale: $(VENV)/.bench ## time and memory per access of every algorithm, as
 OLD ?=
 overhead: $(VENV)/.bench ## CPU time per access of every algorithm, next to another version with OLD=its/src
 	$(BENCH) overhead $(if $(OLD),--old $(OLD))
+
+REVISION ?=
+guard: $(VENV)/.bench ## overhead and quality next to the last release, or to REVISION=any or OLD=its/src; fails if worse
+	$(BENCH) guard $(if $(OLD),--old $(OLD)) $(if $(REVISION),--revision $(REVISION))
 
 PUBLISHED ?= docs/benchmarks
 publish-benchmarks: ## the reports and figures in RESULTS=dir, onto the site's page of benchmarks

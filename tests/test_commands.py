@@ -37,6 +37,7 @@ from topshap_bench import (
     global_games,
     goals,
     guarantee,
+    guard,
     large_confidence,
     large_games,
     overhead,
@@ -89,6 +90,8 @@ ONLY_NAMES = {
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
     "topshap-bench stability",
+    "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it
+    "topshap-bench german-credit --folder datasets --algorithm cmcs@k --algorithm samplingshap@k --runs 1",
 }
 """Commands that are mentioned in the text: only their help is run."""
 
@@ -102,7 +105,7 @@ SMALL = {
         "deltas": (0.1,),
     },
     goals: {"names": ("clear", "zero"), "games": 1, "real_runs": 1, "deltas": (0.1,)},
-    paper: {"budgets": (50, 100), "ks": (1, 2), "runs_of_table_1": 1},
+    paper: {"budgets": (50, 100), "ks": (1, 2), "runs_of_local_games": 1, "runs_of_table_1": 1},
     scaling: {"algorithms": ("cmcs",), "players": (10, 20), "budgets": (100, 200)},
     fixed_budget: {"half": "all", "budgets": (30,)},
     fixed_confidence: {"terms": [Terms(runs=1)], "families": ["global"]},
@@ -215,16 +218,22 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(topshap_bench, "synthetic", list)
     monkeypatch.setattr(global_games, "trained_table", lambda *_, **__: (game, None))
     monkeypatch.setattr(global_games, "RUNS", 1)
-    monkeypatch.setattr(overhead, "Probe", QuickProbe)
+    for module in (overhead, guard):
+        monkeypatch.setattr(module, "Probe", QuickProbe)
+    monkeypatch.setattr(guard, "last_release", lambda: "v1.0.0")
+    monkeypatch.setattr(guard, "sources_of", lambda revision: nullcontext(tmp_path))
     for module, less in SMALL.items():
         _cut(monkeypatch, module, less)
     return tmp_path
 
 
 class QuickProbe(nullcontext):
-    """A probe that measures nothing; test_overhead measures."""
+    """A probe that measures nothing; test_overhead and test_guard measure."""
 
-    algorithms = ("shap:kernel", "cmcs", "odd-gp")
+    names = ("shap:kernel", "cmcs", "odd-gp")
+
+    def __init__(self, source, script=None):
+        super().__init__()
 
     def __enter__(self):
         return self

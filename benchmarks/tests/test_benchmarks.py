@@ -251,7 +251,8 @@ def test_parts_of_the_paper_can_be_selected(games, tmp_path):
 
 
 def test_the_paper_has_all_its_parts(games, tmp_path):
-    found = paper.paper(games, tmp_path, runs=2, runs_of_table_1=1, budgets=[50, 100], ks=[1, 3])
+    counts = {"runs": 2, "runs_of_local_games": 1, "runs_of_table_1": 1}
+    found = paper.paper(games, tmp_path, **counts, budgets=[50, 100], ks=[1, 3])
     written = {path.name for path in found.figures}
     assert written == {f"paper-{part}.png" for part in ("a", "b", "c", "d", "e-local", "e-global")}
     assert all((tmp_path / name).exists() for name in written)
@@ -261,6 +262,15 @@ def test_the_paper_has_all_its_parts(games, tmp_path):
     assert "2976 ± 55" in table_1
     for row in found.rows:
         assert row.counting == ("distinct" if row.algorithm == paper.OURS else "calls")
+        assert row.run == 0 or (row.family == "global" and row.epsilon is None)
+    assert {row.run for row in found.rows} == {0, 1}
+
+
+def test_the_cpu_time_of_a_race_counts_once_for_all_its_budgets(games):
+    names = ["cmcs", "kernelshap"]  # kernelshap plans by the budget, so that each has a race of its own
+    rows = bench.run(bench.fixed_budget_settings(games[:1], names, ks=[3], budgets=[40, 80], runs=1))
+    rows = [row._replace(seconds=60.0 * row.budget / 40.0) for row in rows]
+    assert paper.cpu_time(rows) == "3 races, 5.0 minutes of CPU time"
 
 
 def test_curves_are_means_over_games_for_every_run(games):

@@ -69,12 +69,15 @@ class Probe:
     ----------
     source
         The folder that contains the package ``topshap``.
+    script
+        The script that measures. It prints the path of the package and the names of what it can measure, then answers
+        every line of its input with a number.
     """
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, source: Path, script: Path = PROBE) -> None:
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(  # noqa: S603 - a script of this package
-            [sys.executable, "-P", "-u", PROBE],
+            [sys.executable, "-P", "-u", script],
             env=os.environ | one_thread | {"PYTHONPATH": str(source)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -84,16 +87,17 @@ class Probe:
         if not loaded.is_relative_to(source.resolve()):
             self.close()
             raise FileNotFoundError(f"{source} does not contain the package topshap; {loaded} was imported instead.")
-        self.algorithms = self._read().split()
+        self.names = self._read().split()
 
-    def measure(self, algorithm: str, seed: int, *size: int) -> float:
-        """Return the CPU time per access of one run in microseconds; nan for an unknown algorithm.
+    def measure(self, name: str, seed: int, *size: int) -> float:
+        """Return the measurement of one run; nan for an unknown name.
 
-        With a size, the number of players and the budget: the CPU time of one run in milliseconds.
+        With the default script it is the CPU time per access of an algorithm in microseconds, or, with the number of
+        players and the budget as the size, the CPU time of a run in milliseconds.
         """
-        if algorithm not in self.algorithms:
+        if name not in self.names:
             return float("nan")
-        print(algorithm, seed, *size, file=self._process.stdin, flush=True)
+        print(name, seed, *size, file=self._process.stdin, flush=True)
         return float(self._read())
 
     def close(self) -> None:
@@ -106,7 +110,7 @@ class Probe:
     def _read(self) -> str:
         line = self._process.stdout.readline() if self._process.stdout is not None else ""
         if not line:
-            raise RuntimeError(f"The process that measures the overhead ended with exit code {self._process.wait()}.")
+            raise RuntimeError(f"The process that measures topshap ended with exit code {self._process.wait()}.")
         return line.strip()
 
     def __enter__(self) -> Self:
@@ -141,11 +145,11 @@ def overhead(
         new = stack.enter_context(Probe(Path(topshap.__file__).parents[1]))
         other = None if old is None else stack.enter_context(Probe(old))
         measured = {}
-        for name in new.algorithms:
+        for name in new.names:
             if algorithms is None or name in {*algorithms, KERNEL_EXPLAINER}:
                 if progress is not None:
                     progress(name)
-                measured[name] = _fastest(name, new, other, runs)
+                measured[name] = fastest(name, new, other, runs)
     reference = measured[KERNEL_EXPLAINER][0] if KERNEL_EXPLAINER in measured else float("nan")
     return [Overhead(name, ours, theirs, reference) for name, (ours, theirs) in measured.items()]
 
@@ -167,11 +171,11 @@ def run_times(
         for name, n, budget in product(algorithms, players, budgets):
             if progress is not None:
                 progress(f"{name}, {n} players, budget {budget}")
-            measured.append(RunTime(name, n, budget, *_fastest(name, new, other, runs, n, budget)))
+            measured.append(RunTime(name, n, budget, *fastest(name, new, other, runs, n, budget)))
     return measured
 
 
-def _fastest(name: str, new: Probe, other: Probe | None, runs: int, *size: int) -> tuple[float, float]:
+def fastest(name: str, new: Probe, other: Probe | None, runs: int, *size: int) -> tuple[float, float]:
     """Return the fastest run of each version; the versions alternate, and so does their order."""
     best = {new: float("inf"), other: float("inf")}
     for turn in range(runs + 1):

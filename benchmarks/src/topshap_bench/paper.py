@@ -91,6 +91,7 @@ def paper(
     *,
     parts: str = PARTS,
     runs: int = 1000,
+    runs_of_local_games: int | None = None,
     runs_of_table_1: int | None = None,
     budgets: Sequence[int] = BUDGETS,
     ks: Sequence[int] | None = None,
@@ -110,6 +111,9 @@ def paper(
         The letters of the parts, all by default.
     runs
         The number of runs of every setting; 1000 in the paper.
+    runs_of_local_games
+        The number of runs of every setting on each local game, fewer than `runs` since a panel shows the mean over all
+        games of a family; `runs` by default.
     runs_of_table_1
         The number of runs of the races until confident, which are the slowest; `runs` by default.
     budgets
@@ -121,7 +125,10 @@ def paper(
     """
     if not parts or not set(parts) <= set(PARTS):
         refuse("parts", parts, must_be=f"one or more of the letters {PARTS!r}")
-    settings = budget_settings(sources, parts, runs=runs, budgets=budgets, ks=ks)
+    of_local = runs if runs_of_local_games is None else runs_of_local_games
+    settings = []
+    for some, count in ((_chosen(sources, local=False), runs), (_chosen(sources, local=True), of_local)):
+        settings += budget_settings(some, parts, runs=count, budgets=budgets, ks=ks)
     if "f" in parts:
         settings += table_1_settings(sources, runs if runs_of_table_1 is None else runs_of_table_1)
     rows = run(settings, folder / "paper.csv", seed=seed, n_jobs=n_jobs, progress=progress)
@@ -134,7 +141,7 @@ def paper(
     tables = [errors(fixed)] if fixed else []
     if "f" in parts:
         tables.append(table_1([row for row in rows if row.epsilon is not None]))
-    text = "\n\n".join([circumstances(), *tables])
+    text = "\n\n".join([circumstances(), cpu_time(rows), *tables])
     (folder / "paper.txt").write_text(text + "\n", encoding="utf-8")
     return PaperReport(rows, text, figures)
 
@@ -158,7 +165,7 @@ def budget_settings(
 
 def table_1_settings(sources: Sequence[Source], runs: int) -> list[tuple[Source, Setting]]:
     """Return the races of Table 1: the paper's algorithms count calls, topshap's own counts distinct coalitions."""
-    chosen = [source for source in sources if source.name in TABLE_1 and not _is_local(source.family)]
+    chosen = [source for source in _chosen(sources, local=False) if source.name in TABLE_1]
     made = []
     for names, guarantee, counting in ((PAC, "published", "calls"), ((OURS,), "asymptotic", "distinct")):
         rules = [(name, guarantee) for name in names]
@@ -209,6 +216,20 @@ def _is_local(family: str) -> bool:
     return family.startswith("local")
 
 
+def _chosen(sources: Iterable[Source], *, local: bool) -> list[Source]:
+    """Return the local or the global games."""
+    return [source for source in sources if _is_local(source.family) == local]
+
+
+def cpu_time(rows: Iterable[Row]) -> str:
+    """Return the number of races behind some rows and their CPU time; rows that share a race count once."""
+    races: dict[Setting, float] = {}
+    for row in rows:
+        setting = row.setting if row.setting.plans_by_budget else row.setting._replace(budget=None)
+        races[setting] = max(row.seconds, races.get(setting, 0.0))
+    return f"{len(races):,} races, {sum(races.values()) / 60.0:.1f} minutes of CPU time"
+
+
 def errors(rows: Sequence[Row]) -> str:
     """Return a table of the errors of every algorithm at the k that all parts share."""
     lines = []
@@ -216,8 +237,10 @@ def errors(rows: Sequence[Row]) -> str:
         for (budget, algorithm), of_it in sorted(grouped(group, "budget", "algorithm").items()):
             means = [_over_runs(of_it, measure) for measure in (ERROR, RATIO, SQUARED)]
             distinct = mean_of(row.evaluations for row in of_it)
-            lines.append([title, str(budget), algorithm, *map(str, means), f"{distinct.mean:.0f}"])
-    columns = ["game", "calls", "algorithm", "inc.-exc. error", "ratio precision", "mean squared error", "distinct"]
+            counts = [f"{distinct.mean:.0f}", len({row.run for row in of_it})]
+            lines.append([title, str(budget), algorithm, *map(str, means), *counts])
+    measures = ["inc.-exc. error", "ratio precision", "mean squared error"]
+    columns = ["game", "calls", "algorithm", *measures, "distinct", "runs"]
     return f"k = {K}, means over runs with standard errors\n{as_text(columns, lines)}"
 
 

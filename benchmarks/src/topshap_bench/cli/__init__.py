@@ -12,6 +12,7 @@ from topshap_bench.cli import (
     data_points,
     experiments,
     goals,
+    guard,
     importance,
     measurements,
     neurons,
@@ -21,7 +22,7 @@ from topshap_bench.cli import (
     warm_up,
 )
 
-MODULES = (data_points, experiments, goals, importance, measurements, neurons, pairs, prompts, tables, warm_up)
+MODULES = (data_points, experiments, goals, guard, importance, measurements, neurons, pairs, prompts, tables, warm_up)
 """The modules with the commands."""
 
 
