@@ -28,12 +28,19 @@ from topshap.games.prediction import PredictionGame, option_names
 from topshap.games.predictions import PredictionsGame
 from topshap.games.row_outputs import RowOutputs
 from topshap.games.tables import as_table, dense_table
-from topshap.global_importance import Settings, importance_by_loss, importance_by_magnitude, refuse_for_magnitudes
+from topshap.global_importance import (
+    HowEvaluated,
+    Settings,
+    importance_by_loss,
+    importance_by_magnitude,
+    refuse_for_magnitudes,
+)
 from topshap.many_rows import TogetherRun
 from topshap.row_results import RowResults
 from topshap.sharing import shares
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Unpack
 
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
     from topshap.core.importance_result import ImportanceKind, Population, TopImportance
     from topshap.core.result import TopK
     from topshap.core.typing import Players
+    from topshap.evaluation import Store
     from topshap.games.imputers import ImputerName
     from topshap.games.links import LinkName
     from topshap.games.losses import LossName
@@ -336,6 +344,9 @@ class Explainer:
         delta: float = 0.05,
         random_state: Any = None,
         player_names: Iterable[str] | None = None,
+        n_jobs: int | None = None,
+        store: Store | str | os.PathLike[str] | None = None,
+        progress: bool = False,
     ) -> TopImportance:
         """Find the k features that are most important to the model over the rows of a table, without retraining.
 
@@ -376,12 +387,22 @@ class Explainer:
             A seed or a numpy Generator; by default the explainer's.
         player_names
             One name per feature or group; by default those of the columns.
+        n_jobs
+            The number of workers, -1 for one per processor; None for the number of joblib's context. The result is the
+            same for any number.
+        store
+            The file in which the predictions of all evaluations are kept, or a `topshap.Store` that names the model.
+            The same call with the same `random_state` resumes where an earlier one was interrupted or killed.
+        progress
+            Whether to show a progress bar, which needs the extra ``topshap[progress]``. With `epsilon` a run may end
+            long before its budget is spent.
 
         Returns
         -------
         TopImportance
             A `TopK` for importance, with the parts of the standard errors that are due to rows and to coalitions. Of
-            the explainer's own options for races, only `random_state` and `player_names` are used here.
+            the explainer's own options for races, `random_state`, `player_names`, `n_jobs`, `store` and `progress` are
+            defaults here; the others are not used.
 
         Examples
         --------
@@ -403,15 +424,23 @@ class Explainer:
             random_state=self._run_options.get("random_state") if random_state is None else random_state,
             player_names=names or self._players,
         )
+        defaults = self._run_options
+        how = HowEvaluated(
+            n_jobs=defaults.get("n_jobs") if n_jobs is None else n_jobs,
+            store=defaults.get("store") if store is None else store,
+            progress=check_bool("progress", progress) or bool(defaults.get("progress")),
+        )
         own = self._background.table.all_like(dense_table("X", X).data)
         if settings.by == "loss":
             options = self._game_options
             return importance_by_loss(
-                self._model, own, y, self._background, loss=loss, game_options=options, settings=settings
+                self._model, own, y, self._background, loss=loss, game_options=options, settings=settings, how=how
             )
         refuse_for_magnitudes(y=y, loss=loss, output_names=self._output_names)
-        game_of, _ = self._games_of(own, {})
-        return importance_by_magnitude(game_of, own, self._player_of, self.output_name, settings)
+        game_of, _ = self._games_of(own, {"store": how.store})
+        return importance_by_magnitude(
+            game_of, own, self._player_of, output_name=self.output_name, settings=settings, how=how
+        )
 
     def _names_of_rows(self, positions: Players | None, n_rows: int) -> list[str]:
         """Return the name of the output that is explained for each row."""

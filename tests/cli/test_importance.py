@@ -40,3 +40,34 @@ def test_classes_losses_and_reports(folder, run, monkeypatch):
 def test_a_model_or_a_target_is_needed(folder, run):
     result = run("importance", "houses.csv")
     assert "Name the column to predict with --target" in str(result.exception)
+
+
+def test_evaluations_are_kept_in_a_store(folder, run, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    code = """
+import pathlib
+def predict(frame):
+    with (pathlib.Path(__file__).parent / "predicted").open("a") as file:
+        file.write(f"{len(frame)}\\n")
+    return 2.0 * frame['noise']
+"""
+    (folder / "my_counting.py").write_text(code)
+
+    def predictions():
+        found = sum(map(int, (folder / "predicted").read_text().split()))
+        (folder / "predicted").unlink()
+        return found
+
+    command = ["importance", "houses.csv", "--predict", "my_counting:predict", "-k", 1, "--budget", 400, "--json"]
+    plain = run(*command)
+    assert predictions() > 300
+    first = run(*command, "--store", "run.db")
+    assert first.exit_code == 0, first.exception
+    assert predictions() > 300
+    second = run(*command, "--store", "run.db", "--jobs", 1, "--progress")
+    assert predictions() < 10
+    assert plain.exit_code == first.exit_code == second.exit_code == 0
+    assert plain.stdout == first.stdout == second.stdout
+    assert "100%" in second.stderr
+    assert "100%" not in first.stderr
+    assert "does not exist" in str(run(*command, "--store", "nowhere/run.db").exception)

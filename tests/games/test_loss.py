@@ -45,16 +45,15 @@ def test_values_of_rows_average_to_the_value(numbers):
     X, y = numbers
     game, coalitions = LossGame(predict, X, y, X[:7], loss="mae"), all_coalitions(4)
     np.testing.assert_allclose(game.row_values(coalitions).mean(axis=1), game(coalitions))
-    part = game.of_rows(np.array([3, 5]))
-    np.testing.assert_allclose(part.row_values(coalitions), game.row_values(coalitions)[:, [3, 5]])
 
 
-def test_rows_can_be_evaluated_for_coalitions_of_their_own(numbers):
+def test_losses_are_those_of_predictions_for_some_of_the_rows(numbers):
     X, y = numbers
-    game, coalitions = LossGame(predict, X[:5], y[:5], X[:7]), all_coalitions(4)[3:9]
-    wanted = np.random.default_rng(1).random((6, 5)) < 0.5
-    np.testing.assert_allclose(game.evaluate_for(coalitions, wanted)[wanted], game.row_values(coalitions)[wanted])
-    assert np.isnan(game.evaluate_for(coalitions, wanted)[~wanted]).all()
+    game, coalitions, rows = LossGame(predict, X, y, X[:7], loss="mae"), all_coalitions(4), np.array([3, 5])
+    predictions = game.predictions_of(rows)(coalitions)
+    np.testing.assert_allclose(predictions, game.predictions(coalitions)[:, rows])
+    np.testing.assert_allclose(game.losses_of(predictions[:, :1], np.full(16, 3)), game.row_losses(coalitions)[:, 3])
+    np.testing.assert_allclose(game.residuals_of(predictions[:, 1:], np.full(16, 5)), y[5] - predictions[:, 1:])
 
 
 def test_log_loss_takes_the_labels_of_a_classifier():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -91,11 +93,21 @@ def importance(
     ] = None,
     delta: Annotated[float, _race(help="The allowed probability of an error larger than --epsilon.")] = 0.05,
     seed: Annotated[int, _race(help="The random seed. The same seed gives the same result.")] = 0,
+    jobs: Annotated[
+        int | None, _race(help="The number of parallel evaluations, 1 by default. The result does not depend on it.")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        _race(help="Keep every evaluation in this file; the same command then resumes after an interruption."),
+    ] = None,
     report: Annotated[Path | None, _output(help="Write a report to this .html file.")] = None,
     as_json: Annotated[
         bool,
         _output("--json", help="Print the result as JSON, for topshap show. All other text goes to standard error."),
     ] = False,
+    progress: Annotated[
+        bool | None, _output(help="Show a progress bar; by default if standard error is a terminal.")
+    ] = None,
 ) -> None:
     """Find the columns that are most important to a model, over many rows and without retraining.
 
@@ -109,7 +121,7 @@ def importance(
 
     topshap importance houses.csv --target price --drop id --predict my_code:predict_price --by mean_abs
     """
-    writer = ResultWriter(as_json=as_json, report=report, store=None)
+    writer = ResultWriter(as_json=as_json, report=report, store=store)
     frame = read_table(data, TableLimits(max_columns, max_size))
     if predict is None and trust_pickle is None:
         if target is None:
@@ -142,6 +154,9 @@ def importance(
             budget=budget,
             epsilon=epsilon,
             delta=delta,
+            n_jobs=jobs,
+            store=store,
+            progress=_is_shown() if progress is None else progress,
         )
     )
     what = top.output_name if kind == "loss" else f"mean magnitude of {top.output_name}"
@@ -150,6 +165,11 @@ def importance(
         title=f"Which columns of {data.name} are most important?",
         game=f"{what}, with absent columns replaced by {REPLACED[imputer]}",
     )
+
+
+def _is_shown() -> bool:
+    """Return whether a progress bar is shown by default."""
+    return sys.stderr.isatty() and find_spec("tqdm") is not None
 
 
 def _loss(name: str | None) -> Any:

@@ -19,8 +19,6 @@ from topshap.games.tables import dense_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from topshap.core.typing import Coalitions, Matrix, Players, Values
     from topshap.games.imputers import ImputerName
     from topshap.games.losses import LossName
@@ -165,7 +163,7 @@ class LossGame:
         >>> game.row_values(np.array([[True]]))
         array([[1., 9.]])
         """
-        return self.end_losses[0] - self.row_losses(coalitions)
+        return self._losses_without - self.row_losses(coalitions)
 
     def row_losses(self, coalitions: Coalitions) -> Matrix:
         """Return the loss of each row if only the features of a coalition are known, shape (m, rows)."""
@@ -174,62 +172,26 @@ class LossGame:
         blocks = [self._losses(checked[start : start + step]) for start in range(0, len(checked), step)]
         return np.concatenate(blocks) if blocks else np.empty((0, self.n_rows))
 
-    def evaluate_for(self, coalitions: Coalitions, wanted: NDArray[np.bool_]) -> Matrix:
-        """Return the reduction of the loss of some rows only; see `PredictionsGame.evaluate_for`.
+    @property
+    def predictions(self) -> PredictionsGame:
+        """The game of the predictions that the loss is of, with one value per row and output."""
+        return self._game
+
+    def predictions_of(self, rows: Players) -> PredictionsGame:
+        """Return the game of the predictions for some of the rows, given by their positions."""
+        part = self._table.rows(np.asarray(rows)).data
+        return PredictionsGame(self._prediction, part, self._background, fingerprint=self._name, **self._options)
+
+    def losses_of(self, predictions: Matrix, rows: Players) -> Values:
+        """Return the loss of each prediction.
 
         Parameters
         ----------
-        coalitions
-            A bool array of shape (m, n).
-        wanted
-            A bool array of shape (m, rows): the rows that each coalition is evaluated for; the others are nan.
+        predictions
+            One line of outputs per prediction.
+        rows
+            The position of the row that each prediction is for.
         """
-        predictions = self._game.evaluate_for(coalitions, wanted).reshape(-1, self._game.outputs_per_row)
-        values = np.full(wanted.size, np.nan)
-        chosen = np.flatnonzero(wanted)
-        rows = chosen % self.n_rows
-        values[chosen] = self.end_losses[0, rows] - self._checked_losses(predictions[chosen], rows)
-        return values.reshape(wanted.shape)
-
-    def of_rows(self, rows: Players) -> LossGame:
-        """Return the game of some of the rows, given by their positions."""
-        return LossGame(
-            self._prediction,
-            self._table.rows(np.asarray(rows)).data,
-            self._target[rows],
-            self._background,
-            loss=self._loss_option,
-            fingerprint=self._name,
-            **self._options,
-        )
-
-    @cached_property
-    def end_losses(self) -> Matrix:
-        """The loss of each row if no feature is known and if all are, shape (2, rows)."""
-        rows = np.arange(self.n_rows)
-        return np.stack([self._checked_losses(predictions, rows) for predictions in self._end_predictions])
-
-    @property
-    def end_residuals(self) -> Matrix:
-        """The target minus the prediction if no feature is known and if all are, shape (2, rows, outputs).
-
-        With the log-loss, the target is 1 for the class of a row and 0 for the others. A loss function of your own has
-        no residuals: shape (2, rows, 0).
-        """
-        rows = np.arange(self.n_rows)
-        return np.stack([self._loss.residuals(predictions, rows) for predictions in self._end_predictions])
-
-    @cached_property
-    def _end_predictions(self) -> Values:
-        ends = np.array([[False], [True]]) & np.ones(self.n_players, dtype=np.bool_)
-        return np.asarray(self._game(ends).reshape(2, self.n_rows, -1))
-
-    def _losses(self, coalitions: Coalitions) -> Matrix:
-        predictions = self._game(coalitions).reshape(-1, self._game.outputs_per_row)
-        losses = self._checked_losses(predictions, np.tile(np.arange(self.n_rows), len(coalitions)))
-        return losses.reshape(len(coalitions), self.n_rows)
-
-    def _checked_losses(self, predictions: Matrix, rows: Players) -> Values:
         losses = self._loss(predictions, rows)
         infinite = ~np.isfinite(losses)
         if infinite.any():
@@ -237,3 +199,21 @@ class LossGame:
             got = f"{losses[place]} for a prediction of {predictions[place].tolist()}"
             raise GameError(f"The loss must be a finite number. {self._loss.name} returned {got}.")
         return losses
+
+    def residuals_of(self, predictions: Matrix, rows: Players) -> Matrix:
+        """Return the target minus each prediction, one column per output; see `losses_of`.
+
+        With the log-loss, the target is 1 for the class of a row and 0 for the others. A loss function of your own has
+        no residuals, so there are no columns.
+        """
+        return self._loss.residuals(predictions, rows)
+
+    @cached_property
+    def _losses_without(self) -> Values:
+        """The loss of each row if no feature is known."""
+        return self._losses(np.zeros((1, self.n_players), dtype=np.bool_))[0]
+
+    def _losses(self, coalitions: Coalitions) -> Matrix:
+        predictions = self._game(coalitions).reshape(-1, self._game.outputs_per_row)
+        losses = self.losses_of(predictions, np.tile(np.arange(self.n_rows), len(coalitions)))
+        return losses.reshape(len(coalitions), self.n_rows)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topshap.core.validation import refuse
+from topshap.evaluation.store.per_game import function_name
 from topshap.games.loss import LossGame
 from topshap.global_importance.covariates import covariates_of
+from topshap.global_importance.evaluations import row_predictions, shown
 from topshap.global_importance.run import ImportanceRun
 from topshap.global_importance.sampled_rows import SampledRows
 
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from topshap.core.importance_result import TopImportance
-    from topshap.core.typing import Players
+    from topshap.core.typing import Coalitions, Players, Values
     from topshap.games.backgrounds import Background
     from topshap.games.tables import Table
+    from topshap.global_importance.evaluations import HowEvaluated, RowPredictions
     from topshap.global_importance.run import Settings
 
 _MOST_RESIDUALS = 3
@@ -35,6 +38,7 @@ def importance_by_loss(
     loss: Any,
     game_options: Mapping[str, Any],
     settings: Settings,
+    how: HowEvaluated,
 ) -> TopImportance:
     """Return the players that reduce the loss of a model most; `game_options` are those of an explainer's games."""
     if y is None:
@@ -42,17 +46,30 @@ def importance_by_loss(
     options = dict(game_options)
     if options.pop("link", "identity") != "identity":
         refuse("by", "loss", must_be="'mean_abs' with link='logit', since a loss takes predictions as they are")
-    game = LossGame(model, table.data, y, background, loss=loss, **options)
+    game = LossGame(model, table.data, y, background, loss=loss, fingerprint=function_name(how.store), **options)
     named = replace(settings, output_name=game.output_name)
-    return ImportanceRun(rows_of_loss(game, table), named, game.row_values).result()
+    with row_predictions(game.predictions_of, game.predictions, how) as predictions:
+        run = ImportanceRun(rows_of_loss(game, table, predictions), named)
+        with shown(predictions, how, run.budget):
+            return run.result()
 
 
 def importance_by_magnitude(
-    game_of: Callable[[Players], Any], table: Table, player_of: Players, output_name: str, settings: Settings
+    game_of: Callable[[Players], Any],
+    table: Table,
+    player_of: Players,
+    *,
+    output_name: str,
+    settings: Settings,
+    how: HowEvaluated,
 ) -> TopImportance:
     """Return the players with the largest mean magnitudes; `game_of` gives the game of some rows by position."""
     named = replace(settings, output_name=output_name)
-    return ImportanceRun(rows_of_predictions(game_of, table, player_of), named).result()
+    game = game_of(np.arange(table.n_rows))
+    with row_predictions(game_of, game, how) as predictions:
+        run = ImportanceRun(rows_of_predictions(table, player_of, game.n_players, predictions), named)
+        with shown(predictions, how, run.budget):
+            return run.result()
 
 
 def refuse_for_magnitudes(*, y: Any, loss: Any, output_names: Sequence[str] | None) -> None:
@@ -64,22 +81,27 @@ def refuse_for_magnitudes(*, y: Any, loss: Any, output_names: Sequence[str] | No
         refuse("by", "mean_abs", must_be="'loss' with output='all'; name one output to find mean magnitudes")
 
 
-def rows_of_loss(game: LossGame, table: Table) -> SampledRows:
+def rows_of_loss(game: LossGame, table: Table, predictions: RowPredictions) -> SampledRows:
     """Return the rows of a `LossGame`; what a feature contributes depends on the losses and the residuals of a row."""
-    losses, residuals = game.end_losses, game.end_residuals.sum(axis=0)
+    every, ends = np.arange(game.n_rows), predictions.ends()
+    losses = np.stack([game.losses_of(each, every) for each in ends])
+    residuals = np.sum([game.residuals_of(each, every) for each in ends], axis=0)
     gains = losses[0] - losses[1]
     if residuals.shape[1] == 2:  # two classes: one residual is the negative of the other
         residuals = residuals[:, 1:]
     factors = np.concatenate([gains[:, None], residuals[:, :_MOST_RESIDUALS]], axis=1)
     covariates = covariates_of(table, game.player_of, game.n_players, losses.T, factors)
-    return SampledRows(game.of_rows, np.stack([np.zeros(game.n_rows), gains]), covariates)
+
+    def reductions(coalitions: Coalitions, rows: Players) -> Values:
+        return np.asarray(losses[0, rows] - game.losses_of(predictions(coalitions, rows), rows))
+
+    return SampledRows(reductions, np.stack([np.zeros(game.n_rows), gains]), covariates)
 
 
-def rows_of_predictions(game_of: Callable[[Players], Any], table: Table, player_of: Players) -> SampledRows:
+def rows_of_predictions(table: Table, player_of: Players, n_players: int, predictions: RowPredictions) -> SampledRows:
     """Return the rows of a game of predictions; magnitudes depend on how far the prediction is from its average."""
-    game = game_of(np.arange(table.n_rows))
-    ends = game(np.array([[False], [True]]) & np.ones(game.n_players, dtype=np.bool_))
+    ends = predictions.ends()[:, :, 0]
     gains = ends[1] - ends[0]
     scores = np.stack([gains, np.abs(gains)], axis=1)
-    covariates = covariates_of(table, player_of, game.n_players, scores, np.empty((table.n_rows, 0)))
-    return SampledRows(game_of, ends, covariates)
+    covariates = covariates_of(table, player_of, n_players, scores, np.empty((table.n_rows, 0)))
+    return SampledRows(lambda coalitions, rows: predictions(coalitions, rows)[:, 0], ends, covariates)

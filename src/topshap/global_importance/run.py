@@ -19,11 +19,11 @@ from topshap.global_importance.permutations import contributions, opposite_permu
 from topshap.global_importance.sampled_rows import spread_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from topshap.core.importance_result import ImportanceKind, Population
     from topshap.core.result import Stopped
-    from topshap.core.typing import Coalitions, Matrix, Players
+    from topshap.core.typing import Matrix, Players
     from topshap.global_importance.sampled_rows import SampledRows
 
 BLOCK = 64
@@ -74,24 +74,17 @@ class ImportanceRun:
         The rows.
     settings
         The options.
-    row_values
-        A function from coalitions to their values for all rows; None if there is no process for all rows, as for mean
-        magnitudes, which are not an average of the rows' games.
     """
 
-    def __init__(
-        self,
-        sampled: SampledRows,
-        settings: Settings,
-        row_values: Callable[[Coalitions], Matrix] | None = None,
-    ) -> None:
-        self._sampled, self._settings, self._row_values = sampled, settings, row_values
+    def __init__(self, sampled: SampledRows, settings: Settings) -> None:
+        self._sampled, self._settings = sampled, settings
         self._rng = check_rng(settings.random_state)
         self._magnitude = settings.by == "mean_abs"
         # The permutation and its reverse for magnitudes, which a larger error of a row makes larger.
         self._walks = 2 if self._magnitude else 1
         self._cost = self._walks * (sampled.n_players - 1)
-        self._budget = self._check_budget(settings.budget)
+        self.budget = self._check_budget(settings.budget)
+        """The largest number of evaluations."""
         self._owner: list[Players] = []
         self._contributed: list[Matrix] = []
         self._ranks: list[Matrix] = []
@@ -99,10 +92,12 @@ class ImportanceRun:
 
     def result(self) -> TopImportance:
         """Run, and return the result."""
-        per_row = self._budget // self._sampled.n_rows
+        per_row = self.budget // self._sampled.n_rows
         n, fixed = self._sampled.n_players, self._settings.epsilon is None
-        if self._row_values is not None and fixed and n > 1 and per_row >= min(PROCESS_FROM * n, 2 ** min(n, 30) - 2):
-            return self._from_process(self._row_values, per_row)
+        # Mean magnitudes are not an average of the rows' games.
+        averages = not self._magnitude and n > 1
+        if averages and fixed and per_row >= min(PROCESS_FROM * n, 2 ** min(n, 30) - 2):
+            return self._from_process(per_row)
         stopped: Stopped = "budget"
         looks, next_look = 0, 0.0
         for _ in self._blocks():
@@ -147,7 +142,7 @@ class ImportanceRun:
             twice = (places < FIRST_REPEATED) | (places % REPEATED == 0)
             rows = np.repeat(rows, np.where(twice, 2, 1))
         if self._cost > 0:
-            rows = rows[: (self._budget - self._spent) // self._cost]
+            rows = rows[: (self.budget - self._spent) // self._cost]
         return rows
 
     def _visit(self, chosen: Players) -> None:
@@ -160,7 +155,7 @@ class ImportanceRun:
         owner = np.concatenate([owner[~again], owner[again]])
         walkers = np.repeat(owner, self._walks)
         permutations = opposite_permutations(len(walkers), n, self._rng)
-        values = sampled.evaluate(rows, prefixes(permutations), np.repeat(walkers, n - 1)).reshape(len(walkers), n - 1)
+        values = sampled.values(prefixes(permutations), rows[np.repeat(walkers, n - 1)]).reshape(len(walkers), n - 1)
         added = contributions(permutations, values, sampled.ends[:, rows[walkers]])
         self._owner.append(rows[owner])
         self._contributed.append(added.reshape(len(owner), self._walks, n).mean(axis=1))
@@ -192,13 +187,13 @@ class ImportanceRun:
         standing.set(estimate.means, estimate.covariance)
         return standing
 
-    def _from_process(self, row_values: Callable[[Coalitions], Matrix], per_row: int) -> TopImportance:
+    def _from_process(self, per_row: int) -> TopImportance:
         from topshap.global_importance.process import play_mean_game  # noqa: PLC0415 - imports slow parts of scipy
 
         sampled, settings = self._sampled, self._settings
         infinite = settings.population == "infinite"
         found = play_mean_game(
-            row_values,
+            sampled.of_all,
             sampled.ends,
             n=sampled.n_players,
             k=settings.k,
@@ -224,7 +219,7 @@ class ImportanceRun:
             player_names=settings.player_names,
             evaluations=self._spent,
             calls=self._spent,
-            budget=self._budget,
+            budget=self.budget,
             epsilon=settings.epsilon,
             delta=None if settings.epsilon is None else settings.delta,
             stopped=stopped,

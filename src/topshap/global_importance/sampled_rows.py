@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from topshap.core.values import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +13,16 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix, Players, Values
 
 
+MOST_AT_ONCE = 2**20
+"""The largest number of evaluations that are asked for together, which bounds memory."""
+
+
 @dataclass(frozen=True, eq=False)
 class SampledRows:
     """A table whose rows are games with the same players."""
 
-    game_of: Callable[[Players], Any]
-    """A function from positions of rows to their game, with the method ``evaluate_for``."""
+    values: Callable[[Coalitions, Players], Values]
+    """A function from coalitions and positions of rows, one per coalition, to the coalition's value for the row."""
     ends: Matrix
     """The values of the empty and the grand coalition for all rows, shape (2, rows)."""
     covariates: list[Matrix]
@@ -42,24 +44,15 @@ class SampledRows:
         """v(N) - v(empty) of each row."""
         return np.asarray(self.ends[1] - self.ends[0])
 
-    def evaluate(self, rows: Players, coalitions: Coalitions, owner: Players) -> Values:
-        """Return the value of each coalition for one row each.
-
-        Parameters
-        ----------
-        rows
-            The positions of the rows of a block.
-        coalitions
-            The coalitions, shape (m, n).
-        owner
-            The position in the block of the row that each coalition is evaluated for.
-        """
-        if len(coalitions) == 0:
-            return np.empty(0)
-        wanted = np.zeros((len(coalitions), len(rows)), dtype=np.bool_)
-        wanted[np.arange(len(coalitions)), owner] = True
-        values = self.game_of(rows).evaluate_for(coalitions, wanted)
-        return np.asarray(check_values(values[np.arange(len(coalitions)), owner], coalitions))
+    def of_all(self, coalitions: Coalitions) -> Matrix:
+        """Return the values of coalitions for all rows, shape (m, rows)."""
+        rows, step = np.arange(self.n_rows), max(1, MOST_AT_ONCE // self.n_rows)
+        found = np.empty((len(coalitions), self.n_rows))
+        for start in range(0, len(coalitions), step):
+            some = coalitions[start : start + step]
+            each = self.values(np.repeat(some, self.n_rows, axis=0), np.tile(rows, len(some)))
+            found[start : start + step] = each.reshape(len(some), self.n_rows)
+        return found
 
 
 def spread_order(scores: Values, rng: np.random.Generator) -> Players:
