@@ -8,7 +8,8 @@ import topshap
 from topshap_bench import cli, german_credit
 from topshap_bench.datasets import Dataset, load_dataset
 
-OPTIONS = {"algorithms": ["cmcs@k", "odd-gp@k"], "runs": 2, "truth": 100, "n_jobs": 1}
+ALGORITHMS = ["cmcs@k", "odd-gp@k"]
+OPTIONS = {"algorithms": ALGORITHMS, "runs": 2, "truth": 100, "n_jobs": 1}
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_the_report_has_a_line_per_algorithm_and_the_error_of_the_truth(small, t
     text = german_credit.german_credit(tmp_path, **OPTIONS)
     assert (tmp_path / "german-credit.txt").read_text() == text + "\n"
     lines = text.splitlines()
-    for name in OPTIONS["algorithms"]:
+    for name in ALGORITHMS:
         (line,) = [line.split() for line in lines if line.split()[:1] == [name]]
         right, undecided, wrong, runs = map(int, line[-4:])
         assert right + undecided + wrong == runs == 2

@@ -7,6 +7,7 @@ better, or nan if this version cannot run the cell; the reason is printed to the
 The games are small and random, one per seed: the sigmoid of a sum of weights, of single players and of pairs. Errors
 are fractions of the range of the exact values.
 """
+# mypy: disable-error-code="no-untyped-call"
 
 import sys
 import warnings
