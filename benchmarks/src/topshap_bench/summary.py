@@ -30,13 +30,19 @@ class Mean(NamedTuple):
     --------
     >>> print(mean_of([1.0, 2.0, 3.0]))
     2 ± 0.58
+    >>> print(mean_of([1.0]))
+    1
     """
 
     mean: float
     error: float
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g} ± {self.error:.2g}" if self.mean < 1000 else f"{self.mean:.0f} ± {self.error:.0f}"
+        large = self.mean >= 1000
+        mean = f"{self.mean:.0f}" if large else f"{self.mean:.4g}"
+        if np.isnan(self.error):
+            return mean
+        return f"{mean} ± {self.error:.0f}" if large else f"{mean} ± {self.error:.2g}"
 
 
 def mean_of(numbers: Iterable[float]) -> Mean:
