@@ -76,7 +76,8 @@ ONLY_NAMES = {
     "topshap-bench data-points",
     (
         "topshap-bench data-points --folder datasets --runs 12"
-        " --setting digits:bayes:1000:500 --setting adult:logistic:1000:100 --large 0"  # needs pydvl
+        " --setting digits:bayes:1000:500 --setting adult:logistic:1000:100 --setting adult:logistic:1000:500"
+        " --large 0"  # needs pydvl
     ),
     "topshap-bench data-points --setting digits:bayes:300:100 --runs 2 --large 0",  # needs pydvl
     "topshap-bench pairs --games games --models tables --rivals --seeds 5",
