@@ -49,7 +49,6 @@ def recording(top: topshap.TopK) -> dict[str, Any]:
     return {
         "algorithm": top.algorithm,
         "k": top.k,
-        "confidence": top.confidence,
         "unit": UNIT,
         "names": top.player_names,
         "evaluations": history.evaluations.tolist(),

@@ -1,5 +1,5 @@
 // Plays the recorded run of the landing page: the estimates and intervals of its players at each moment.
-// It plays once, when it is in view, and not by itself if the reader prefers reduced motion.
+// It plays once when it comes into view, but only if asked to if the reader prefers reduced motion.
 (() => {
   "use strict";
   const SECONDS = 9;
@@ -8,44 +8,42 @@
 
   const run = JSON.parse(figure.querySelector("script").textContent);
   const [button, list, count] = ["button", ".race-rows", ".race-count"].map((name) => figure.querySelector(name));
-  const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-  const shown = Number(figure.dataset.shown);
+  const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
   const last = run.evaluations.length - 1;
-  const widest = Math.max(...run.estimates[last].map((value, player) => value + run.half_widths[last][player])) * 1.25;
-  const part = (value) => Math.max(0, Math.min(1, value / widest));
+  const percent = (value) => 100 * Math.max(0, Math.min(1, value / run.width));
   let moment = last; // between two recorded moments while it plays
-  let before = null; // when the last picture was drawn
+  let before = null; // when the last frame was drawn
 
   const rows = run.names.map((name) => {
     const row = document.createElement("li");
-    row.append(document.createElement("span"), document.createElement("span"));
-    row.firstChild.textContent = name;
-    row.lastChild.append(document.createElement("i"), document.createElement("u"));
+    row.append(...["span", "span", "span"].map((tag) => document.createElement(tag)));
+    row.children[0].textContent = name;
+    row.children[1].append(document.createElement("i"), document.createElement("u"));
     return row;
   });
   list.replaceChildren(...rows);
-  list.style.setProperty("--shown", shown);
 
   function draw() {
     const from = Math.floor(moment);
     const to = Math.min(from + 1, last);
-    const between = (table, player) => table[from][player] + (moment - from) * (table[to][player] - table[from][player]);
-    const ranking = run.names.map((_, player) => player).sort((a, b) => run.estimates[from][b] - run.estimates[from][a]);
+    const between = (a, b) => a + (moment - from) * (b - a);
+    const now = run.names.map((_, player) => between(run.estimates[from][player], run.estimates[to][player]));
+    const ranking = run.names.map((_, player) => player).sort((a, b) => now[b] - now[a]);
     ranking.forEach((player, rank) => {
       const row = rows[player];
-      const estimate = between(run.estimates, player);
-      const half = between(run.half_widths, player);
-      const [bar, interval] = row.lastChild.children;
-      bar.style.width = `${100 * part(estimate)}%`;
-      interval.style.left = `${100 * part(estimate - half)}%`;
-      interval.style.width = `${100 * (part(estimate + half) - part(estimate - half))}%`;
-      row.style.setProperty("--rank", Math.min(rank, shown));
+      const half = between(run.half_widths[from][player], run.half_widths[to][player]);
+      const [low, high] = [percent(now[player] - half), percent(now[player] + half)];
+      const [bar, interval] = row.children[1].children;
+      bar.style.width = `${percent(now[player])}%`;
+      interval.style.left = `${low}%`;
+      interval.style.width = `${high - low}%`;
+      row.children[2].textContent = (run.unit * now[player]).toFixed(3);
+      row.style.setProperty("--rank", Math.min(rank, run.shown));
       row.classList.toggle("inside", rank < run.k);
-      row.classList.toggle("hidden", rank >= shown);
-      row.setAttribute("aria-hidden", String(rank >= shown));
+      row.classList.toggle("hidden", rank >= run.shown);
+      row.setAttribute("aria-hidden", String(rank >= run.shown));
     });
-    const [a, b] = [run.evaluations[from], run.evaluations[to]];
-    count.textContent = Math.round(a + (moment - from) * (b - a)).toLocaleString("en");
+    count.textContent = Math.round(between(run.evaluations[from], run.evaluations[to])).toLocaleString("en");
   }
 
   function become(state) {
@@ -69,19 +67,19 @@
     requestAnimationFrame(step);
   }
 
-  button.addEventListener("click", () => (figure.dataset.state === "playing" ? become("paused") : play()));
-  still.addEventListener("change", () => {
-    if (!still.matches || figure.dataset.state !== "playing") return;
+  function finish() {
     moment = last;
     become("done");
     draw();
-  });
+  }
+
+  button.addEventListener("click", () => (figure.dataset.state === "playing" ? become("paused") : play()));
+  reduced.addEventListener("change", () => reduced.matches && finish());
   button.hidden = false;
-  become("done");
-  draw();
+  finish();
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
-    if (!still.matches) play();
+    if (!reduced.matches) play();
   }, { threshold: 0.6 }).observe(figure);
 })();

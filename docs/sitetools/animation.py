@@ -1,4 +1,7 @@
-"""The race on the landing page: a recorded run that ``race.js`` plays, drawn at its last moment where nothing plays."""
+"""The race on the landing page: a recorded run that ``race.js`` plays, drawn at its end where scripts do not run.
+
+``make pictures`` records the run, see ``docs/pictures.py``.
+"""
 
 from __future__ import annotations
 
@@ -11,38 +14,43 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """The number of players that are shown at a time."""
+ROOM = 1.25
+"""The width of the chart as a multiple of the largest value at the end, since earlier estimates may be larger."""
 
 
 def race(path: Path) -> str:
-    """Return a recording as HTML: its last moment, a button, and its moments as JSON."""
-    recorded = json.loads(path.read_text(encoding="utf-8"))
-    shown = f"{recorded['evaluations'][-1]:,}"
-    label = f"The players of a run of {recorded['algorithm']} by estimated Shapley value"
-    return "\n".join(
-        [
-            f'<div class="race" role="group" aria-label="{escape(label)}" data-state="done" data-shown="{SHOWN}">',
-            f'<p class="race-head"><span>Evaluations: <b class="race-count">{shown}</b></span>',
-            '<button type="button" hidden>Play</button></p>',
-            f'<ol class="race-rows" style="--shown:{SHOWN}">',
-            *_rows(recorded),
-            "</ol>",
-            f'<script type="application/json">{json.dumps(recorded, separators=(",", ":"))}</script>',
-            "</div>",
-        ]
-    )
+    """Return a recording as HTML: its end, a button, what it shows, and its moments for the script."""
+    run = json.loads(path.read_text(encoding="utf-8"))
+    run |= {"shown": SHOWN, "width": ROOM * max(map(sum, zip(run["estimates"][-1], run["half_widths"][-1], strict=True)))}
+    spent = f"{run['evaluations'][-1]:,}"
+    lines = [
+        '<figure class="race" data-state="done">',
+        f'<p class="race-head"><span>Evaluations: <b class="race-count">{spent}</b></span>',
+        '<button type="button" hidden>Play</button></p>',
+        f'<ol class="race-rows" style="--shown:{SHOWN}">',
+        *_rows(run),
+        "</ol>",
+        f"<figcaption>The {SHOWN} highest of {len(run['names'])} features by estimated Shapley value, with 95% intervals. "
+        f"The current top {run['k']} are blue.</figcaption>",
+        f'<script type="application/json">{json.dumps(run, separators=(",", ":"))}</script>',
+        "</figure>",
+    ]
+    return "\n".join(lines)
 
 
-def _rows(recorded: dict[str, Any]) -> list[str]:
-    """Return the first players at the last moment."""
-    estimates, half_widths = recorded["estimates"][-1], recorded["half_widths"][-1]
+def _rows(run: dict[str, Any]) -> list[str]:
+    """Return the first players at the end."""
+    estimates, half_widths = run["estimates"][-1], run["half_widths"][-1]
     ranking = sorted(range(len(estimates)), key=lambda player: -estimates[player])[:SHOWN]
-    widest = max(estimates[player] + half_widths[player] for player in ranking)
     rows = []
     for rank, player in enumerate(ranking):
-        inside = ' class="inside"' if rank < recorded["k"] else ""
-        low, high = estimates[player] - half_widths[player], estimates[player] + half_widths[player]
-        bar = f'<i style="width:{100 * estimates[player] / widest:.1f}%"></i>'
-        interval = f'<u style="left:{100 * low / widest:.1f}%;width:{100 * (high - low) / widest:.1f}%"></u>'
-        name = escape(recorded["names"][player])
-        rows.append(f'<li{inside} style="--rank:{rank}"><span>{name}</span><span>{bar}{interval}</span></li>')
+        inside = ' class="inside"' if rank < run["k"] else ""
+        estimate, half = estimates[player], half_widths[player]
+        bar = f'<i style="width:{100 * estimate / run["width"]:.1f}%"></i>'
+        interval = (
+            f'<u style="left:{100 * (estimate - half) / run["width"]:.1f}%;width:{200 * half / run["width"]:.1f}%"></u>'
+        )
+        name, value = escape(run["names"][player]), f"{run['unit'] * estimate:.3f}"
+        cells = f"<span>{name}</span><span>{bar}{interval}</span><span>{value}</span>"
+        rows.append(f'<li{inside} style="--rank:{rank}">{cells}</li>')
     return rows

@@ -1,7 +1,7 @@
 """The figures of the README and the site: which report printed them, and where in it.
 
-`FIGURES` is the only place to change when a report is published with other lines. Pages write ``{{ name }}``, and the
-build fails if a report no longer has the figure.
+`FIGURES` is the only place to change when a report is published with other lines. Pages contain ``{{ name }}``, and
+the build fails if a report no longer has the figure. Conditions on tables, columns and rows are regular expressions.
 """
 
 from __future__ import annotations
@@ -10,66 +10,107 @@ import re
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
-from sitetools.reports import Table, tables
+from sitetools.reports import ReportError, Table, tables
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 PLACEHOLDER = re.compile(r"\{\{ ([a-z-]+) \}\}")
 
 
-class FigureError(RuntimeError):
-    """A report does not have a figure that the README or the site shows."""
+class Figure(Protocol):
+    """A figure that a report has printed."""
+
+    @property
+    def report(self) -> str:
+        """The name of the report."""
+
+    def read(self, folder: Path = BENCHMARKS) -> str:
+        """Return the figure as text."""
+
+
+class Row(NamedTuple):
+    """The cells of a row that a figure needs."""
+
+    conditions: list[str]
+    """The cells that have to satisfy conditions, in the order of the conditions."""
+    cell: str
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a table in a report."""
+    """Cells of one column in the tables of a report."""
 
     report: str
     under: str
-    """Text above the table that distinguishes it from the others."""
+    """What a line above the table contains."""
     column: str
     rows: dict[str, str] = field(default_factory=dict)
-    """Regular expressions for whole cells of other columns."""
+    """What the cells of other columns are."""
 
-    def found(self, folder: Path = BENCHMARKS) -> list[tuple[list[str], str]]:
-        """Return the cells that the conditions on rows select, and their own: at least one."""
-        table = table_of(self.report, self.under, folder)
-        places = {name: _place(table, name, self.report) for name in [*self.rows, self.column]}
-        chosen = [
-            ([row[places[name]] for name in self.rows], row[places[self.column]])
+    def find(self, folder: Path = BENCHMARKS) -> list[Row]:
+        """Return the rows that satisfy the conditions: at least one."""
+        found = [row for table in tables_under(self.report, self.under, folder) for row in self._rows_of(table)]
+        if not found:
+            raise ReportError(f"{self.report}.txt has no row with {self.rows} in a table under {self.under!r}")
+        return found
+
+    def _rows_of(self, table: Table) -> list[Row]:
+        place = self._place(table, self.column)
+        conditions = {self._place(table, name): wanted for name, wanted in self.rows.items()}
+        return [
+            Row([row[column] for column in conditions], row[place])
             for row in table.rows
-            if all(re.fullmatch(wanted, row[places[name]]) for name, wanted in self.rows.items())
+            if all(re.fullmatch(wanted, row[column]) for column, wanted in conditions.items())
         ]
-        if not chosen:
-            raise FigureError(f"{self.report}.txt has no row with {self.rows} in the table under {self.under!r}")
-        return chosen
+
+    def _place(self, table: Table, column: str) -> int:
+        for place, name in enumerate(table.header):
+            if re.fullmatch(column, name):
+                return place
+        raise ReportError(f"{self.report}.txt has no column {column!r} under {self.under!r}, only {table.header}")
+
+    def number(self, cell: str) -> str:
+        """Return the number that a cell starts with."""
+        found = NUMBER.match(cell)
+        if found is None:
+            raise ReportError(f"{self.report}.txt has no number in the column {self.column!r}: {cell!r}")
+        return found[0]
 
 
 @dataclass(frozen=True)
 class Cell(Cells):
-    """The first number in the only cell that is selected."""
+    """The first number in the only cell."""
 
     decimals: int | None = None
     """Digits after the decimal point, if the number is rounded."""
 
     def read(self, folder: Path = BENCHMARKS) -> str:
         """Return the figure as text."""
-        found = self.found(folder)
+        found = self.find(folder)
         if len(found) > 1:
-            raise FigureError(f"{self.report}.txt has {len(found)} rows with {self.rows} under {self.under!r}")
-        number = _number(found[0][1], self)
-        return number if self.decimals is None else str(_rounded(number, self.decimals))
+            raise ReportError(f"{self.report}.txt has {len(found)} rows with {self.rows} under {self.under!r}")
+        number = self.number(found[0].cell)
+        return number if self.decimals is None else rounded(number, self.decimals)
 
 
 @dataclass(frozen=True)
 class Largest(Cells):
-    """The largest first number of the cells that are selected."""
+    """The largest of the first numbers of the cells."""
 
     def read(self, folder: Path = BENCHMARKS) -> str:
         """Return the figure as text."""
-        return max((_number(cell, self) for _, cell in self.found(folder)), key=Decimal)
+        return max((self.number(row.cell) for row in self.find(folder)), key=Decimal)
+
+
+@dataclass(frozen=True)
+class Count(Cells):
+    """The number of cells."""
+
+    def read(self, folder: Path = BENCHMARKS) -> str:
+        """Return the figure as text."""
+        return str(len(self.find(folder)))
 
 
 @dataclass(frozen=True)
@@ -81,67 +122,55 @@ class Line:
 
     def read(self, folder: Path = BENCHMARKS) -> str:
         """Return the figure as text."""
-        found = re.search(self.pattern, _text(self.report, folder), flags=re.MULTILINE)
+        found = re.search(self.pattern, text_of(self.report, folder), flags=re.MULTILINE)
         if found is None:
-            raise FigureError(f"{self.report}.txt has no line that matches {self.pattern!r}")
+            raise ReportError(f"{self.report}.txt has no line that matches {self.pattern!r}")
         return found[1]
 
 
-def table_of(report: str, under: str, folder: Path = BENCHMARKS) -> Table:
-    """Return the only table of a report with a text above it."""
-    found = [table for table in tables(_text(report, folder)) if under in " ".join(table.about)]
-    if len(found) != 1:
-        raise FigureError(f"{report}.txt has {len(found)} tables under {under!r}, and should have one")
-    return found[0]
+def tables_under(report: str, under: str, folder: Path = BENCHMARKS) -> list[Table]:
+    """Return the tables of a report below a line that contains something: at least one."""
+    found = [table for table in tables(text_of(report, folder)) if any(re.search(under, line) for line in table.about)]
+    if not found:
+        raise ReportError(f"{report}.txt has no table under {under!r}")
+    return found
 
 
-def filled(text: str, folder: Path = BENCHMARKS) -> str:
+def text_of(report: str, folder: Path = BENCHMARKS) -> str:
+    """Return the text of a report."""
+    path = folder / f"{report}.txt"
+    if not path.exists():
+        raise ReportError(f"there is no report {path.name} in {folder}")
+    return path.read_text(encoding="utf-8")
+
+
+def rounded(number: str, decimals: int) -> str:
+    """Return a number with a number of digits after the decimal point."""
+    return str(Decimal(number).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
+
+
+def fill(text: str, folder: Path = BENCHMARKS) -> str:
     """Return a text with its placeholders replaced by figures."""
 
     def figure(placeholder: re.Match[str]) -> str:
         if placeholder[1] not in FIGURES:
-            raise FigureError(f"{placeholder[0]} is not a figure of docs/sitetools/figures.py")
+            raise ReportError(f"docs/sitetools/figures.py has no figure {placeholder[0]}")
         try:
             return FIGURES[placeholder[1]].read(folder)
-        except FigureError as error:
-            raise FigureError(
-                f"{placeholder[0]}: {error}; publish a report that has it, or change docs/sitetools/figures.py"
-            ) from None
+        except ReportError as error:
+            advice = "publish a report that has it, or change docs/sitetools/figures.py"
+            raise ReportError(f"{placeholder[0]}: {error}; {advice}") from None
 
     return PLACEHOLDER.sub(figure, text)
 
 
-def _text(report: str, folder: Path) -> str:
-    path = folder / f"{report}.txt"
-    if not path.exists():
-        raise FigureError(f"there is no report {path}")
-    return path.read_text(encoding="utf-8")
-
-
-def _place(table: Table, column: str, report: str) -> int:
-    if column not in table.header:
-        raise FigureError(f"{report}.txt has no column {column!r} among {table.header}")
-    return table.header.index(column)
-
-
-def _number(cell: str, figure: Cells) -> str:
-    found = NUMBER.search(cell)
-    if found is None:
-        raise FigureError(f"{figure.report}.txt has no number in the column {figure.column!r}: {cell!r}")
-    return found[0]
-
-
-def _rounded(number: str, decimals: int) -> Decimal:
-    return Decimal(number).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
-
-
-RACE = "all games: "
-RATIO = "odd-gp / it [95%]"
-PAPERS_TERMS = "the paper's terms"
-RELATIVE = "epsilon as a part of v(N) - v(empty)"
+RACE = "^all (?:small )?games: "
+RATIO = r"(?:error: )?odd-gp / it \[95%\]"
+PAPERS_TERMS = "^the paper's terms$"
+RELATIVE = r"^epsilon as a part of v\(N\)"
 ALL_GAMES = "all, mean and geometric mean"
-SPEED = "CPU time of others divided by topshap's"
-CALLS = "with a share of at least 0.95"
+SPEED = "^CPU time of others divided by topshap's"
+CALLS = "^the smallest of these numbers of calls"
 
 
 def _ratio(algorithm: str) -> Cell:
@@ -158,29 +187,29 @@ def _speed(explainer: str, rows: int, decimals: int = 1) -> Cell:
 
 
 def _distinct(game: str, algorithm: str) -> Cell:
-    return Cell("paper", "Table 1: ", "distinct", {"game": game, "algorithm": algorithm})
+    return Cell("paper", "^Table 1: ", "distinct", {"game": game, "algorithm": algorithm})
 
 
-def _calls(method: str) -> Line:
-    before = {"topshap": "", "ContextCite": r"\d+ +"}[method]
-    return Line("prompts", rf"^prompts +distractors +topshap +ContextCite\n(?:.*\n)*?pairs +30 +{before}(\d+)")
+def _calls(method: str) -> Cell:
+    return Cell("prompts", CALLS, method, {"prompts": "pairs", "distractors": "30"})
 
 
-FIGURES: dict[str, Cell | Largest | Line] = {
-    "race-games": Line("race", r"^all games: (\d+) games"),
-    "race-ks": Line("race", r"^all games: .* k in \[(.*?)\]"),
-    "race-least": Line("race", r"^all games: .* budgets \[(\d+),"),
-    "race-most": Line("race", r"^all games: .* budgets \[.*?(\d+)\]"),
+FIGURES: dict[str, Figure] = {
+    "race-games": Line("race", rf"{RACE}(\d+) games"),
+    "race-ks": Line("race", rf"{RACE}.* k in \[(.*?)\]"),
+    "race-least": Line("race", rf"{RACE}.* budgets \[(\d+),"),
+    "race-most": Line("race", rf"{RACE}.* budgets \[.*?(\d+)\]"),
     "race-compared": Cell("race", RACE, "compared", {"algorithm": "odd-gp"}),
     "race-losses": Largest("race", RACE, "losses", {"algorithm": "(?!odd-gp$).*"}),
-    "race-shapiq": Line("race", r"shapiq (\d[\d.]*),"),
+    "race-shapiq": Line("race", r"\A.*shapiq (\d[\d.]*),"),
     "race-kernel": _ratio("shap:kernel"),
     "race-permutation": _ratio("shap:permutation"),
     "race-kadd": _ratio("shapiq:kadd-shap"),
     "race-kernelshap": _ratio("shapiq:kernelshap"),
-    "sure-fewer": Cell("confidence", PAPERS_TERMS, "fewer", {"game": ALL_GAMES, "family": "global"}),
-    "sure-wrong": Line("confidence", rf"^global +{ALL_GAMES} +odd-gp@k +0.0005 .* (\d+) of \d+"),
-    "sure-runs": Line("confidence", rf"^global +{ALL_GAMES} +odd-gp@k +0.0005 .* \d+ of (\d+)"),
+    "sure-fewer": Cell("confidence", PAPERS_TERMS, "fewer", {"game": ALL_GAMES}),
+    "sure-games": Count("confidence", PAPERS_TERMS, "fewer", {"game": f"(?!{ALL_GAMES}).*"}),
+    "sure-wrong": Cell("confidence", PAPERS_TERMS, "wrong", {"game": ALL_GAMES}),
+    "sure-runs": Line("confidence", rf"^global +{ALL_GAMES} +odd-gp@k +0\.0005 .* \d+ of (\d+)"),
     "sure-odd-gp": _relative("odd-gp@k"),
     "sure-swap": _relative("swap@k"),
     "sure-cmcs": _relative("cmcs@k"),
@@ -188,7 +217,6 @@ FIGURES: dict[str, Cell | Largest | Line] = {
     "adult-odd-gp": _distinct("adult", "odd-gp@k"),
     "diabetes-cmcs": _distinct("diabetes", "cmcs@k"),
     "diabetes-odd-gp": _distinct("diabetes", "odd-gp@k"),
-    "table-rows": Line("tables", r"^judged +(\d\d+) "),
     "table-kernel": _speed("Kernel, default", 200),
     "table-kernel-few": _speed("Kernel, 500", 200),
     "table-permutation": _speed("Permutation", 200),
@@ -198,4 +226,9 @@ FIGURES: dict[str, Cell | Largest | Line] = {
     "row-kernel-few": _speed("Kernel, 500", 1, decimals=2),
     "prompt-calls": _calls("topshap"),
     "prompt-calls-contextcite": _calls("ContextCite"),
+    "prompt-runs": Line("prompts", r"^the share of (\d+) runs"),
+    "race-printed": Line("race", r"\A(.*)$"),
+    "confidence-printed": Line("confidence", r"\A(.*)$"),
+    "tables-printed": Line("tables", r"\A(.*)$"),
+    "prompts-printed": Line("prompts", r"\A(.*)$"),
 }

@@ -6,7 +6,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from sitetools.figures import filled
+from sitetools.figures import fill
 
 README = Path(__file__).parent.parent.parent / "README.md"
 SECTION = re.compile(r"(?<=^## Benchmarks\n\n).*?(?=\n\n## )", flags=re.DOTALL | re.MULTILINE)
@@ -19,7 +19,7 @@ from the true top k. Of the {{ race-compared }} combinations of a game and a bud
 {{ race-losses }} to any rival.
 
 With the settings of Table 1 in [the paper](https://arxiv.org/abs/2504.02019), `odd-gp@k` needs
-{{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over six
+{{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over {{ sure-games }}
 games), and was wrong in {{ sure-wrong }} of {{ sure-runs }} runs. Part of the difference is that topshap counts
 distinct coalitions only: `cmcs@k` needs {{ adult-cmcs }} distinct coalitions on adult and {{ diabetes-cmcs }} on
 diabetes, `odd-gp@k` needs {{ adult-odd-gp }} and {{ diabetes-odd-gp }}.
@@ -31,7 +31,7 @@ The numbers are from [race.txt](docs/benchmarks/race.txt), [confidence.txt](docs
 
 def section() -> str:
     """Return the section with its figures, wrapped at 100 characters."""
-    paragraphs = filled(TEXT).strip().split("\n\n")
+    paragraphs = fill(TEXT).strip().split("\n\n")
     return "\n\n".join(
         textwrap.fill(" ".join(text.split()), 100, break_long_words=False, break_on_hyphens=False)
         for text in paragraphs
@@ -40,6 +40,8 @@ def section() -> str:
 
 def with_section(readme: str) -> str:
     """Return the README with a new section."""
+    if SECTION.search(readme) is None:
+        raise ValueError("The README has no section 'Benchmarks' that is followed by another one.")
     return SECTION.sub(lambda _: section(), readme, count=1)
 
 

@@ -1,22 +1,28 @@
-"""Reports of benchmarks as text and tables: read from the text files, written as HTML.
+"""Reports of benchmarks: their texts and tables, read from text files and written as HTML.
 
-A report is a text file whose blocks are separated by empty lines. Tables are aligned with spaces, as
-``topshap_bench.summary.as_text`` writes them: columns are at least two spaces apart in all lines. Every other block is
-text.
+The blocks of a report are separated by empty lines. Columns of a table are aligned and at least two spaces apart in
+all lines, as ``topshap_bench.summary.as_text`` writes them. There may be lines of text directly above and below a
+table, and empty lines between its rows. Everything else is text.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby
+from typing import NamedTuple
 
 MOST_TITLE_LINES = 5
 """A table may have up to this many lines of text directly above its header."""
 MOST_FINAL_LINES = 10
 """A table may have up to this many lines of text directly below it."""
 STARTS_AS_NUMBER = re.compile(r"[<>+-]?\s*(\d|nan\b)")
+ROW_OF_A_TABLE = re.compile(r"\S {2,}\S.* {2,}\S")
+
+
+class ReportError(RuntimeError):
+    """A report cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -32,45 +38,42 @@ class Table:
 
     header: list[str]
     rows: list[list[str]]
+    lines: list[str]
+    """The table as it is in the report."""
     about: list[str] = field(default_factory=list)
-    """The lines of text above the table, since the last one."""
+    """The lines of text between the table before this one and its header."""
 
     def is_numeric(self, column: int) -> bool:
-        """Return whether all cells of a column that are not empty start with a number."""
+        """Return whether at least half of the cells of a column that are not empty start with a number."""
         cells = [row[column] for row in self.rows if row[column]]
-        return bool(cells) and all(STARTS_AS_NUMBER.match(cell) for cell in cells)
+        return bool(cells) and 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, cells))) >= len(cells)
+
+
+class Found(NamedTuple):
+    """A block with a table and the lines of text around it."""
+
+    above: list[str]
+    table: Table
+    below: list[str]
 
 
 def parse(report: str) -> list[Text | Table]:
-    """Return the texts and tables of a report, in order.
-
-    Examples
-    --------
-    >>> parse("two games\\n\\ngame   error\\nwine     0.5\\nadult     12")[1].rows
-    [['wine', '0.5'], ['adult', '12']]
-    """
+    """Return the texts and tables of a report, in order."""
     parts: list[Text | Table] = []
-    lines_of_table: list[str] = []
     about: list[str] = []
     for block in _blocks(report):
-        continued = _table([*lines_of_table, *block]) if lines_of_table else None
         found = _find_table(block)
-        if found is None and continued is not None and isinstance(parts[-1], Table):
-            if continued.header == parts[-1].header:  # the rows after an empty line
-                lines_of_table += block
-                parts[-1] = Table(continued.header, continued.rows, parts[-1].about)
-                continue
-        if found is None:
+        if found is not None:
+            parts += [Text(found.above)] if found.above else []
+            parts.append(replace(found.table, about=[*about, *found.above]))
+            parts += [Text(found.below)] if found.below else []
+            about = found.below
+        elif parts and (longer := _continued(parts[-1], block)) is not None:
+            parts[-1] = longer
+        else:
+            _require_text(block)
             parts.append(Text(block))
-            about, lines_of_table = [*about, *block], []
-            continue
-        start, end, table = found
-        parts += [Text(block[:start])] if start else []
-        parts.append(Table(table.header, table.rows, [*about, *block[:start]]))
-        about, lines_of_table = block[end:], block[start:end]
-        if end < len(block):
-            parts.append(Text(block[end:]))
-            lines_of_table = []
+            about = [*about, *block]
     return parts
 
 
@@ -84,71 +87,103 @@ def _blocks(report: str) -> list[list[str]]:
     return [list(group) for filled, group in groupby(lines, key=bool) if filled]
 
 
-def _find_table(block: list[str]) -> tuple[int, int, Table] | None:
-    """Return the first and the last line of the table in a block and the table, the widest if there is a choice."""
+def _require_text(block: list[str]) -> None:
+    """Raise an error if a block that is not a table looks as if it should be one."""
+    for line in block:
+        if ROW_OF_A_TABLE.search(line):
+            raise ReportError(f"this line looks like a row of a table, but its columns are not aligned: {line!r}")
+
+
+def _continued(part: Text | Table, block: list[str]) -> Table | None:
+    """Return a table with further rows, if a block consists of them."""
+    longer = _table([*part.lines, *block]) if isinstance(part, Table) else None
+    if longer is None or not isinstance(part, Table) or longer.header != part.header:
+        return None
+    return replace(longer, about=part.about)
+
+
+def _find_table(block: list[str]) -> Found | None:
+    """Return the first table of a block: the one with the most columns, then the most rows, if its end is unclear."""
     for start in range(min(MOST_TITLE_LINES + 1, len(block) - 1)):
         ends = range(len(block), max(start + 1, len(block) - MOST_FINAL_LINES - 1), -1)
         found = [(end, table) for end in ends if (table := _table(block[start:end])) is not None]
         if found:
-            end, table = max(found, key=lambda item: len(item[1].header))  # the longest of the widest
-            return start, end, table
+            end, table = max(found, key=lambda item: len(item[1].header))
+            return Found(block[:start], table, block[end:])
     return None
 
 
 def _table(lines: list[str]) -> Table | None:
-    """Return the lines as a table if the first one is a header."""
-    if len(lines) < 2:
+    """Return lines as a table, if the first one is a header and all others have several cells."""
+    columns = _columns(lines)
+    header = [cells[0] for cells in columns]
+    rows = [list(row) for row in zip(*(cells[1:] for cells in columns), strict=True)]
+    if len(header) < 2 or not rows or any(len(list(filter(None, row))) < 2 for row in rows):
         return None
-    spans = _columns(lines)
-    header, *rows = ([line[slice(*span)].strip() for span in spans] for line in lines)
-    named = [index for index, name in enumerate(header) if name]
-    if len(named) < 2 or len(header) - len(named) > 1 or not header[0]:
-        return None
-    for row in [header, *rows]:  # a column without a name belongs to the one before it
-        for index in set(range(len(spans))) - set(named):
-            row[index - 1] = f"{row[index - 1]} {row[index]}".strip()
-    table = Table([header[i] for i in named], [[row[i] for i in named] for row in rows])
-    says_what = any(
-        table.is_numeric(i) and not STARTS_AS_NUMBER.match(name) for i, name in enumerate(table.header)
-    ) or not any(map(str.isdigit, " ".join(header)))
-    return table if says_what else None
+    table = Table(header, rows, lines)
+    looks_like_header = not any(map(str.isdigit, "".join(header))) or any(
+        table.is_numeric(i) and not STARTS_AS_NUMBER.match(name) for i, name in enumerate(header)
+    )
+    return table if looks_like_header else None
 
 
-def _columns(lines: list[str]) -> list[tuple[int, int]]:
-    """Return where each column starts and ends: they are separated by two or more characters that are always blank."""
+def _columns(lines: list[str]) -> list[list[str]]:
+    """Return the cells of each column, that of the header first; there are no columns if the header lacks names."""
+    columns: list[list[str]] = []
+    for span in _spans(lines):
+        cells = [line[slice(*span)].strip() for line in lines]
+        if cells[0]:
+            columns += _separated(cells)
+        elif columns and columns[-1][0]:  # a column without a name belongs to the one before it
+            columns[-1] = [f"{left} {right}".strip() for left, right in zip(columns[-1], cells, strict=True)]
+        else:
+            return []
+    return columns
+
+
+def _spans(lines: list[str]) -> list[tuple[int, int]]:
+    """Return where each column starts and ends: two or more characters that are blank in all lines separate them."""
     width = max(map(len, lines))
-    blank = [all(line[i : i + 1] in {"", " "} for line in lines) for i in range(width)]
-    drawn = "".join(" " if is_blank else "x" for is_blank in blank)
+    drawn = "".join(" " if all(line[i : i + 1] in {"", " "} for line in lines) else "x" for i in range(width))
     return [found.span() for found in re.finditer(r"x+(?: x+)*", drawn)]
+
+
+def _separated(cells: list[str]) -> list[list[str]]:
+    """Return several columns if the words of the header are only one space apart, but the cells below are further."""
+    words = cells[0].split()
+    below = [re.split(r" {2,}", cell) for cell in cells[1:]]
+    if len(words) > 1 and below and all(len(row) == len(words) for row in below):
+        return [list(column) for column in zip(words, *below, strict=True)]
+    return [cells]
 
 
 def as_html(report: str, name: str) -> str:
     """Return a report as HTML: tables that ``tables.js`` makes sortable, everything else as it is.
 
-    What follows the first of several tables can be unfolded.
+    The first line has the date, the versions and the machine. What follows the first of several tables can be unfolded.
     """
-    shown: list[str] = []
-    parts = parse(report)
-    tables_of = [index for index, part in enumerate(parts) if isinstance(part, Table)]
-    for index, part in enumerate(parts):
-        shown.append(_text(part) if isinstance(part, Text) else _html_table(part, f"{name}, table {len(shown) + 1}"))
-        if index == next(iter(tables_of), None) and len(tables_of) > 1:
-            more = len(tables_of) - 1
-            label = "1 more table" if more == 1 else f"{more} more tables"
-            shown.append(f"<details><summary>The rest of the report: {label}</summary>")
-    end = "</details>" if len(tables_of) > 1 else ""
-    return "\n".join(['<div class="report">', *shown]) + f"{end}</div>"
-
-
-def _text(part: Text) -> str:
-    return f"<pre>{escape(chr(10).join(part.lines))}</pre>"
+    printed, _, rest = report.partition("\n")
+    shown = ['<div class="report">', f'<p class="printed">{escape(printed)}</p>']
+    parts = parse(rest)
+    n_tables = sum(isinstance(part, Table) for part in parts)
+    n_shown = 0
+    for part in parts:
+        if isinstance(part, Text):
+            shown.append(f"<pre>{escape(chr(10).join(part.lines))}</pre>")
+            continue
+        n_shown += 1
+        shown.append(_html_table(part, f"{name}, table {n_shown} of {n_tables}"))
+        if n_shown == 1 and n_tables > 1:
+            more = "1 more table" if n_tables == 2 else f"{n_tables - 1} more tables"
+            shown.append(f"<details><summary>The rest of the report: {more}</summary>")
+    return "\n".join([*shown, "</details></div>" if n_tables > 1 else "</div>"])
 
 
 def _html_table(table: Table, label: str) -> str:
-    numeric = [' class="number"' if table.is_numeric(i) else "" for i in range(len(table.header))]
-    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(table.header, numeric, strict=True))
+    kinds = [' class="number"' if table.is_numeric(column) else "" for column in range(len(table.header))]
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(table.header, kinds, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, numeric, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
         for row in table.rows
     )
     box = f'<div class="report-table" tabindex="0" role="region" aria-label="{escape(label)}">'
