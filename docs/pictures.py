@@ -31,10 +31,12 @@ def main() -> None:
     explainer, x, _ = suspicious_tumour()
     top = explainer.explain(x, k=3, budget=1000, algorithm=topshap.algorithms.GreedyCMCS(warm_up=2), random_state=0)
     FOLDER.mkdir(exist_ok=True)
-    for name, axes in (("leaderboard", top.plot(most=14)), ("race", topshap.show.race(top))):
+    leaderboard, race = top.plot(most=8), topshap.show.race(top)
+    leaderboard.figure.set_size_inches(6.0, 3.4)  # narrow, so that its labels can be read on a phone
+    for name, axes in (("leaderboard", leaderboard), ("race", race)):
         path = FOLDER / f"{name}.png"
         drawn = BytesIO()
-        axes.figure.savefig(drawn, dpi=110)
+        axes.figure.savefig(drawn, dpi=150)
         Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
         print(f"{path.relative_to(FOLDER.parent.parent)}: {path.stat().st_size:,} bytes")
     path = FOLDER / "recorded.json"
