@@ -21,17 +21,17 @@ ROOM = 1.25
 def race(path: Path) -> str:
     """Return a recording as HTML: its end, a button, what it shows, and its moments for the script."""
     run = json.loads(path.read_text(encoding="utf-8"))
-    run |= {"shown": SHOWN, "width": ROOM * max(map(sum, zip(run["estimates"][-1], run["half_widths"][-1], strict=True)))}
-    spent = f"{run['evaluations'][-1]:,}"
+    highest = max(map(sum, zip(run["estimates"][-1], run["half_widths"][-1], strict=True)))
+    run |= {"shown": SHOWN, "width": ROOM * highest}
+    what = f"The {SHOWN} highest of {len(run['names'])} features by estimated Shapley value, with 95% intervals."
     lines = [
         '<figure class="race" data-state="done">',
-        f'<p class="race-head"><span>Evaluations: <b class="race-count">{spent}</b></span>',
+        f'<p class="race-head"><span>Evaluations: <b class="race-count">{run["evaluations"][-1]:,}</b></span>',
         '<button type="button" hidden>Play</button></p>',
         f'<ol class="race-rows" style="--shown:{SHOWN}">',
         *_rows(run),
         "</ol>",
-        f"<figcaption>The {SHOWN} highest of {len(run['names'])} features by estimated Shapley value, with 95% intervals. "
-        f"The current top {run['k']} are blue.</figcaption>",
+        f"<figcaption>{what} The current top {run['k']} are blue.</figcaption>",
         f'<script type="application/json">{json.dumps(run, separators=(",", ":"))}</script>',
         "</figure>",
     ]

@@ -19,10 +19,10 @@ from the true top k. Of the {{ race-compared }} combinations of a game and a bud
 {{ race-losses }} to any rival.
 
 With the settings of Table 1 in [the paper](https://arxiv.org/abs/2504.02019), `odd-gp@k` needs
-{{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over {{ sure-games }}
-games), and was wrong in {{ sure-wrong }} of {{ sure-runs }} runs. Part of the difference is that topshap counts
-distinct coalitions only: `cmcs@k` needs {{ adult-cmcs }} distinct coalitions on adult and {{ diabetes-cmcs }} on
-diabetes, `odd-gp@k` needs {{ adult-odd-gp }} and {{ diabetes-odd-gp }}.
+{{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over
+{{ sure-games }} games), and was wrong in {{ sure-wrong }} of {{ sure-runs }} runs. Part of the difference is that
+topshap counts distinct coalitions only: `cmcs@k` needs {{ adult-cmcs }} distinct coalitions on adult and
+{{ diabetes-cmcs }} on diabetes, `odd-gp@k` needs {{ adult-odd-gp }} and {{ diabetes-odd-gp }}.
 
 The numbers are from [race.txt](docs/benchmarks/race.txt), [confidence.txt](docs/benchmarks/confidence.txt) and
 [paper.txt](docs/benchmarks/paper.txt). [Benchmarks](docs/benchmarks.md) has the commands and all results.
