@@ -156,7 +156,7 @@ def moment(driver):
         const figure = document.querySelector(".race");
         const rows = [...figure.querySelectorAll("li:not(.hidden)")];
         rows.sort((a, b) => a.style.getPropertyValue("--rank") - b.style.getPropertyValue("--rank"));
-        const bars = rows.map(row => [row.firstChild.textContent, row.querySelector("i").getBoundingClientRect().width]);
+        const bars = rows.map(row => [row.firstChild.textContent, row.querySelector("i").offsetWidth]);
         const count = figure.querySelector(".race-count").textContent.replace(",", "");
         return [figure.dataset.state, Number(count), bars];
     """
