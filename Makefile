@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: help demo test lint types unit browser pictures format confidence reproduce high-order large
 .PHONY: engine cluster peers heavy tables selection docs clean publish-benchmarks bench-paper bench-race bench-guarantee bench-scale
-.PHONY: overhead guard bench-german-credit coverage chaos bench-tables bench-importance
+.PHONY: overhead guard bench-german-credit coverage chaos bench-tables bench-importance figures
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -67,7 +67,7 @@ browser: $(VENV)/.browser $(VENV)/.docs ## the report and the site in a real Chr
 	(command -v chromium && command -v chromedriver) || (apt-get update && apt-get install --yes chromium chromium-driver)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m browser tests/show tests/test_site_in_browser.py
 
-pictures: $(VENV)/.test ## the pictures of the README, into docs/images
+pictures: $(VENV)/.test ## the pictures of the README and the recorded run of the landing page, into docs/images
 	$(BIN)/python docs/pictures.py
 
 $(VENV)/.docs: $(VENV)/.pip pyproject.toml
@@ -136,6 +136,9 @@ PUBLISHED ?= docs/benchmarks
 publish-benchmarks: ## the reports and figures in RESULTS=dir, onto the site's page of benchmarks
 	mkdir -p $(PUBLISHED)
 	cp $(or $(wildcard $(RESULTS)/*.txt $(RESULTS)/*.png),$(error there are no results in $(RESULTS))) $(PUBLISHED)
+
+figures: ## the figures of the README, from the published reports
+	PYTHONPATH=docs $(PYTHON) -m sitetools.readme
 
 high-order: $(VENV)/.bench ## odd-gp against boosted trees on high-order games, with GAMES=dir
 	$(BENCH) tree-surrogates --games $(GAMES)

@@ -1,13 +1,17 @@
-"""MkDocs hooks that run the gallery and insert the results of the benchmarks.
+"""MkDocs hooks that run the gallery and insert the results of the benchmarks and a recorded run.
 
 Gallery: each script in ``docs/gallery`` runs in an empty folder. Its output and the png files that it saves are shown
 below its code. Scripts in ``docs/gallery/heavy`` need models that take a long time to install, so only their code is
 shown.
 
-Benchmarks: a section of ``docs/benchmarks.md`` with a line ``<!-- results: NAME -->`` shows
-``docs/benchmarks/NAME.txt`` unchanged, then the figures ``NAME.png`` and ``NAME-*.png``. ``make publish-benchmarks``
-copies them to this folder. A section without its file is left out; a file without a section is an error. A line
-``<!-- code: PATH -->`` shows a Python file of the repository.
+Benchmarks: a section of ``docs/benchmarks.md`` with a line ``<!-- results: NAME -->`` shows the report
+``docs/benchmarks/NAME.txt`` with tables that can be sorted, a link to the file, and the figures ``NAME.png`` and
+``NAME-*.png``. ``make publish-benchmarks`` copies them to this folder. A section without its file is left out; a file
+without a section is an error. A line ``<!-- code: PATH -->`` shows a Python file of the repository.
+
+Both ``benchmarks.md`` and the landing page ``index.md`` may have figures from the reports, ``{{ NAME }}``, and charts,
+``<!-- chart: NAME -->``. A line ``<!-- race: PATH -->`` of the landing page plays a recorded run. The package
+``sitetools`` makes them.
 """
 
 from __future__ import annotations
@@ -21,10 +25,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-GALLERY = Path(__file__).parent / "gallery"
-BENCHMARKS = Path(__file__).parent / "benchmarks"
+from sitetools import animation, charts, figures, reports
+
+DOCS = Path(__file__).parent
+GALLERY = DOCS / "gallery"
+BENCHMARKS = DOCS / "benchmarks"
 RESULTS = re.compile(r"^<!-- results: ([a-z-]+) -->$", flags=re.MULTILINE)
 CODE = re.compile(r"^<!-- code: ([\w./-]+\.py) -->$", flags=re.MULTILINE)
+CHART = re.compile(r"^<!-- chart: ([a-z-]+) -->$", flags=re.MULTILINE)
+RACE = re.compile(r"^<!-- race: ([\w./-]+\.json) -->$", flags=re.MULTILINE)
 CIRCUMSTANCES = re.compile(r"\d{4}-\d\d-\d\d, Python \d.*, topshap \d.*, \d+ cores")
 """The first line of a report: date, versions and machine."""
 
@@ -47,11 +56,13 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Add the sections of the gallery and the results of the benchmarks to their pages."""
+    """Add the sections of the gallery, the results of the benchmarks and the recorded run to their pages."""
     if page.file.src_uri == "gallery/README.md":
         return "\n\n".join([markdown, *_sections])
+    if page.file.src_uri == "index.md":
+        return RACE.sub(lambda found: animation.race(DOCS / found[1]), with_figures(markdown, BENCHMARKS))
     if page.file.src_uri == "benchmarks.md":
-        return with_code(with_results(markdown, BENCHMARKS))
+        return with_code(with_results(with_figures(markdown, BENCHMARKS), BENCHMARKS))
     return markdown
 
 
@@ -84,6 +95,11 @@ def section_of_a_script(script: Path, printed: str | None = None, pictures: list
     return "\n\n".join(parts + [f"![{title}]({picture})" for picture in pictures or []])
 
 
+def with_figures(markdown: str, folder: Path) -> str:
+    """Return a page with the figures and charts of the reports in a folder."""
+    return CHART.sub(lambda found: charts.chart(found[1], folder), figures.fill(markdown, folder))
+
+
 def with_results(markdown: str, folder: Path) -> str:
     """Insert the results in a folder into the benchmarks page, and omit sections without results."""
     head, *sections = re.split(r"^(?=## )", markdown, flags=re.MULTILINE)
@@ -97,24 +113,32 @@ def with_results(markdown: str, folder: Path) -> str:
         report = folder / f"{name}.txt"
         if not report.exists():
             continue
-        text = report.read_text(encoding="utf-8")
-        if not CIRCUMSTANCES.match(text.partition("\n")[0]):
-            raise RuntimeError(f"{report} does not start with the date, the versions and the machine")
-        figures = sorted([*folder.glob(f"{name}.png"), *folder.glob(f"{name}-*.png")])
-        images = [f"![{figure.stem}]({folder.name}/{figure.name})" for figure in figures]
-        results = "\n\n".join([fenced(text, "text"), *images])
+        pictures = sorted([*folder.glob(f"{name}.png"), *folder.glob(f"{name}-*.png")])
+        images = [f"![{picture.stem}]({folder.name}/{picture.name})" for picture in pictures]
+        raw = f"[{report.name}]({folder.name}/{report.name}) is the report as text."
+        results = "\n\n".join([html_of_a_report(report), raw, *images])
         shown.append(section[: marker.start()] + results + section[marker.end() :])
-        used |= {report, *figures}
+        used |= {report, *pictures}
     left = {path for path in folder.glob("*") if path.suffix in {".txt", ".png"}} - used
     if left:
         raise RuntimeError(f"no section of benchmarks.md shows {', '.join(sorted(path.name for path in left))}")
     return "".join(shown)
 
 
+def html_of_a_report(path: Path) -> str:
+    """Return a report as HTML; it has to start with the date, the versions and the machine."""
+    text = path.read_text(encoding="utf-8")
+    if not CIRCUMSTANCES.match(text.partition("\n")[0]):
+        raise RuntimeError(f"{path} does not start with the date, the versions and the machine")
+    try:
+        return reports.as_html(text, path.stem)
+    except reports.ReportError as error:
+        raise RuntimeError(f"{path}: {error}") from None
+
+
 def with_code(markdown: str) -> str:
     """Return a page with the Python files that it names inserted."""
-    root = Path(__file__).parent.parent
-    return CODE.sub(lambda found: fenced((root / found[1]).read_text(encoding="utf-8"), "python"), markdown)
+    return CODE.sub(lambda found: fenced((DOCS.parent / found[1]).read_text(encoding="utf-8"), "python"), markdown)
 
 
 def fenced(text: str, language: str) -> str:

@@ -338,13 +338,20 @@ def test_every_other_documented_command_is_known():
     assert {command for command in SHOWN if not command.startswith(elsewhere)} <= scripts
 
 
-def test_the_pictures_of_readme_and_site_are_drawn(tmp_path, monkeypatch, capsys):
+def test_the_pictures_of_readme_and_site_are_drawn_and_the_run_is_recorded(tmp_path, monkeypatch, capsys):
     names = runpy.run_path(str(DOCS / "pictures.py"))
-    monkeypatch.setitem(names["main"].__globals__, "FOLDER", tmp_path / "docs" / "images")
-    (tmp_path / "docs").mkdir()
+    folder = tmp_path / "docs" / "images"
+    monkeypatch.setitem(names["main"].__globals__, "FOLDER", folder)
+    folder.parent.mkdir()
     names["main"]()
-    drawn = {path.name for path in (tmp_path / "docs" / "images").iterdir()}
+    drawn = {path.name for path in folder.iterdir()}
     in_readme = re.findall(r"\(docs/images/(.*?)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    in_site = re.findall(r"\(images/(.*?)\)", (DOCS / "index.md").read_text(encoding="utf-8"))
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")]
+    in_site = [name for page in pages for name in re.findall(r"(?:\(|<!-- race: )images/(.*?)(?:\)| -->)", page)]
     assert drawn == {*in_readme, *in_site}
     assert in_readme
+    again, shown = (json.loads((path / "recorded.json").read_text("utf-8")) for path in (folder, DOCS / "images"))
+    assert again["names"] == shown["names"]
+    assert again["evaluations"][-1] == shown["evaluations"][-1] == 1000
+    lowest, highest = min(shown["estimates"][-1]), max(shown["estimates"][-1])
+    assert again["estimates"][-1] == pytest.approx(shown["estimates"][-1], abs=0.1 * (highest - lowest))

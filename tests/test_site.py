@@ -1,12 +1,15 @@
-"""The generated parts of the site: the gallery with its pictures, the results of benchmarks."""
+"""The generated parts of the site: the gallery with its pictures, the results of benchmarks, the recorded run."""
 
+import html
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from sitetools.figures import FIGURES, PLACEHOLDER
 from topshap_bench.summary import circumstances
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +33,8 @@ COMMANDS = {
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
 }
-WITHOUT_RESULTS = ["How do I race my own algorithm?"]
+WITHOUT_RESULTS = ["How are these reports made and read?", "How do I race my own algorithm?"]
+LANDING = (DOCS / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +60,17 @@ def results(tmp_path):
     return write
 
 
+def page_of(name):
+    """Return what MkDocs passes to a hook as a page."""
+    return SimpleNamespace(file=SimpleNamespace(src_uri=name))
+
+
+def words(shown):
+    """Return the words of HTML without its tags and what is added to a report."""
+    without_label = re.sub(r"<summary>.*?</summary>", "", shown)
+    return "".join(html.unescape(re.sub(r"<[^>]*>", " ", without_label)).split())
+
+
 def headings(markdown):
     return re.findall(r"^## (.*)$", markdown, flags=re.MULTILINE)
 
@@ -67,27 +82,24 @@ def test_without_results_there_are_no_sections(hooks, tmp_path):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_section_shows_its_report_unchanged_and_all_its_figures(hooks, results, name):
-    text = "odd-gp  1.00 ± 0.5  <b> & * _it_ [95%] |\n\n    four spaces\n# no heading\n## nor this"
+def test_a_section_shows_its_report_all_its_figures_and_a_link(hooks, results, name):
+    text = "odd-gp  1.00 ± 0.5 <b> & * _it_ [95%] |\n\n    four spaces\n# no heading\n## nor this"
     figures = [f"{name}.png", f"{name}-a.png", f"{name}-e-local.png"]
     folder = results(name, text, figures)
     page = hooks.with_results(PAGE, folder)
-    assert f"```text\n{circumstances()}\n\n{text}\n```" in page
-    assert sorted(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == sorted(figures)
+    (shown,) = re.findall(r'<div class="report">.*?</div>', page, flags=re.DOTALL)
+    assert words(shown) == "".join(f"{circumstances()}{text}".split())
+    assert f"<pre>{html.escape('    four spaces')}\n# no heading" in shown
+    linked = re.findall(r"\]\(benchmarks/(.*?)\)", page.partition(shown)[2])
+    assert sorted(linked) == sorted([*figures, f"{name}.txt"])
     assert COMMANDS[name] in page
-    assert len(headings(page.replace(text, ""))) == 1 + len(WITHOUT_RESULTS)
+    assert len(headings(page.replace(shown, ""))) == 1 + len(WITHOUT_RESULTS)
 
 
 def test_sections_are_in_the_order_of_the_page(hooks, results):
     for name in COMMANDS:
         folder = results(name, name)
     assert headings(hooks.with_results(PAGE, folder)) == headings(PAGE)
-
-
-def test_a_fence_inside_a_report_does_not_end_it(hooks, results):
-    text = "before\n```\ninside\n````python\nafter"
-    page = hooks.with_results(PAGE, results("race", text))
-    assert f"\n`````text\n{circumstances()}\n\n{text}\n`````\n" in page
 
 
 @pytest.mark.parametrize("stray", ["other.txt", "other.png", "guarantee.png"])
@@ -105,12 +117,72 @@ def test_a_report_without_its_date_and_versions_is_an_error(hooks, results):
         hooks.with_results(PAGE, folder)
 
 
-def test_all_published_results_are_on_the_page(hooks):
-    page = hooks.on_page_markdown(PAGE, SimpleNamespace(file=SimpleNamespace(src_uri="benchmarks.md")))
-    published = {path.name for path in (DOCS / "benchmarks").glob("*.png")}
+def test_a_report_whose_table_cannot_be_read_is_an_error_that_names_file_and_line(hooks, results):
+    folder = results("race", "algorithm  error  wins\nodd-gp    1.0  2")
+    with pytest.raises(RuntimeError, match=r"race\.txt: .* columns are not aligned: 'algorithm  error  wins'"):
+        hooks.with_results(PAGE, folder)
+
+
+def test_all_published_results_are_on_the_page_with_all_their_words(hooks):
+    page = hooks.on_page_markdown(PAGE, page_of("benchmarks.md"))
+    published = {path.name for path in (DOCS / "benchmarks").glob("*.*")}
     assert set(re.findall(r"\]\(benchmarks/(.*?)\)", page)) == published
     for report in (DOCS / "benchmarks").glob("*.txt"):
-        assert report.read_text(encoding="utf-8").rstrip() in page
+        shown = hooks.html_of_a_report(report)
+        assert shown in page
+        assert words(shown) == "".join(report.read_text(encoding="utf-8").split())
+        assert '<table class="sortable">' in shown
+
+
+def test_the_benchmarks_page_starts_with_three_charts_and_five_sentences(hooks):
+    page = hooks.on_page_markdown(PAGE, page_of("benchmarks.md"))
+    start = page[: page.index("\n## ")]
+    charts, _, sentences = start.rpartition("</div>")
+    assert charts.count('<table class="chart">') == 3
+    assert len(re.findall(r"[.](?=\s+\S|$)", sentences.strip())) == 5
+
+
+def test_the_landing_page_has_a_picture_a_race_code_and_three_figures_with_their_reports(hooks):
+    page = hooks.on_page_markdown(LANDING, page_of("index.md"))
+    assert page.count("](images/leaderboard.png)") == 1
+    assert page.count('<figure class="race"') == 1
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(code.split("\n")) - 2 == 5  # one line is empty, and the last one ends
+    (numbers,) = re.findall(r'<div class="numbers" markdown>(.*?)</div>\n</div>', page, flags=re.DOTALL)
+    for figure in numbers.split("<div markdown>")[1:]:
+        (name,) = re.findall(r"\(benchmarks/(.*?\.txt)\)", figure)
+        first = (DOCS / "benchmarks" / name).read_text(encoding="utf-8").partition("\n")[0]
+        assert f"[{name}](benchmarks/{name}): {first}\n" in figure
+        assert re.search(r"^\*\*\d[\d.]*", figure, flags=re.MULTILINE)
+    assert numbers.count("<div markdown>") == 3
+    assert "## Who it is for" in page
+
+
+def test_every_number_on_the_landing_page_comes_from_a_report_that_is_linked_beside_it():
+    """The other numbers are the options of the code, and those that say which row of a report is meant."""
+    without_code = re.sub(r"```.*?```", "", PLACEHOLDER.sub("", LANDING), flags=re.DOTALL)
+    assert sorted(re.findall(r"\d[\d.,%]*", without_code)) == ["200", "30", "500", "95%"]
+    for figure in LANDING.split("<div markdown>"):
+        used = {FIGURES[name].report for name in PLACEHOLDER.findall(figure)}
+        assert used == set(re.findall(r"\(benchmarks/(.*?)\.txt\)", figure))
+
+
+def test_the_end_of_the_recorded_run_is_drawn_without_scripts(hooks):
+    page = hooks.on_page_markdown(LANDING, page_of("index.md"))
+    recorded = json.loads((DOCS / "images" / "recorded.json").read_text(encoding="utf-8"))
+    (data,) = re.findall(r'<script type="application/json">(.*?)</script>', page)
+    assert recorded.items() <= json.loads(data).items()
+    last = dict(zip(recorded["names"], recorded["estimates"][-1], strict=True))
+    best = sorted(last, key=last.get, reverse=True)[:8]
+    assert re.findall(r"<li.*?><span>(.*?)</span>", page) == best
+    shown = [float(value) for value in re.findall(r"<span>(0\.\d+)</span></li>", page)]
+    assert shown == pytest.approx([last[name] * recorded["unit"] for name in best], abs=0.0005)
+    assert page.count('<li class="inside"') == recorded["k"]
+    assert f'<b class="race-count">{recorded["evaluations"][-1]:,}</b>' in page
+
+
+def test_a_page_that_is_not_generated_is_left_as_it_is(hooks):
+    assert hooks.on_page_markdown("{{ race-games }}", page_of("glossary.md")) == "{{ race-games }}"
 
 
 def test_every_benchmark_has_a_section_that_says_what_was_run(hooks):
