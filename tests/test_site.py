@@ -29,6 +29,7 @@ COMMANDS = {
     "importance": "topshap-bench importance",
     "neurons": "topshap-bench neurons",
     "paper": "topshap-bench paper",
+    "german-credit": "topshap-bench german-credit",
     "warm-up": "topshap-bench warm-up",
     "scale": "topshap-bench scale",
     "overhead": "topshap-bench overhead",
