@@ -105,3 +105,16 @@ def _inverse_on_zero_sums(normal: Matrix) -> Matrix:
     except linalg.LinAlgError:
         pass  # not definite: the shortest solution below
     return np.asarray(linalg.pinvh(centred, rtol=1e-9))
+
+
+def share_of(first: Values, second: Values) -> float:
+    """Return the share of the second residuals in the convex combination with the smallest sum of squares.
+
+    Examples
+    --------
+    >>> share_of(np.array([1.0, -1.0]), np.array([1.0, 1.0]))
+    0.5
+    """
+    change = first - second
+    across = float(change @ change)
+    return float(np.clip(first @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0

@@ -56,7 +56,7 @@ class LogitGP:
         start: Values | None = None,
         curvature: Curvature | None = None,
     ) -> None:
-        self._warp = warp
+        self.warp = warp
         f, opposite = warp.forward(values), warp.forward(complement_values)
         odd, even = (f - opposite) / 2.0, (f + opposite) / 2.0
         self._scale, self._level = float(np.sqrt(np.mean(odd**2))) or 1.0, float(even.mean())
@@ -97,23 +97,26 @@ class LogitGP:
         )
         variance = self._scale**2 * (odd_deviation**2 + even_deviation**2)
         parts = odd.observed[rows] - odd_residuals, even.observed[rows] - even_residuals
-        return self._part(*parts, variance, sign), variance
+        return self.warp.expected_part(*self._on_scale(*parts), variance, sign), variance
 
     def predict(self, x: Matrix, variance: float, *, even: bool = False) -> Values:
         """Return the expected odd or even part of any pairs, if f has this variance."""
+        return self.warp.expected_part(*self.logits(x), variance, -1.0 if even else 1.0)
+
+    def logits(self, x: Matrix) -> tuple[Values, Values]:
+        """Return the posterior means of the odd and the even part of f."""
         sinh, cosh, seen = self._odd.kernel, self._even.kernel, self._odd.x
         end = np.exp(-2.0 * sinh.relevance.sum())
         weights = np.stack(
             [sinh.smooth / (1.0 - end) * self._odd.weights, cosh.smooth / (1.0 + end) * self._even.weights]
         )
         linear, constant = sinh.linear * (seen.T @ self._odd.weights), cosh.constant * self._even.weights.sum()
-        found = [np.empty(0)]
+        odd, even = [np.empty(0)], [np.empty(0)]
         for part in np.array_split(x, len(x) // BLOCK + 1):  # bounds memory
             rising, falling = (each @ weights.T for each in exponentials(part, seen, sinh.relevance))
-            f_odd = rising[:, 0] - falling[:, 0] + part @ linear
-            f_even = rising[:, 1] + falling[:, 1] + constant
-            found.append(self._part(f_odd, f_even, variance, -1.0 if even else 1.0))
-        return np.concatenate(found)
+            odd.append(rising[:, 0] - falling[:, 0] + part @ linear)
+            even.append(rising[:, 1] + falling[:, 1] + constant)
+        return self._on_scale(np.concatenate(odd), np.concatenate(even))
 
     def predict_all(self, variance: float) -> Values:
         """Return the expected values of all coalitions in the order of their ids, if f has this variance."""
@@ -125,12 +128,11 @@ class LogitGP:
         weights[co.to_ids(x > 0)], weights[co.to_ids(x < 0)] = cosh + sinh, cosh - sinh
         f = times_product_kernel(weights, odd.relevance) + signed_sums(odd.linear * (x.T @ self._odd.weights))
         f += even.constant * self._even.weights.sum()
-        return self._warp.expected(self._scale * f + self._level, variance)
+        return self.warp.expected(self._scale * f + self._level, variance)
 
-    def _part(self, odd: Values, even: Values, variance: Values | float, sign: float) -> Values:
-        """Return the expected (v(x) - sign * v(-x)) / 2 for the odd and even parts of f: odd for 1, even for -1."""
-        odd, even = self._scale * odd, self._scale * even + self._level
-        return (self._warp.expected(even + odd, variance) - sign * self._warp.expected(even - odd, variance)) / 2.0
+    def _on_scale(self, odd: Values, even: Values) -> tuple[Values, Values]:
+        """Return standardised odd and even parts on the scale of f."""
+        return self._scale * odd, self._scale * even + self._level
 
 
 def times_product_kernel(weights: Values, relevance: Values) -> Values:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from topshap.algorithms.odd_gp.sigmoid_game import sigmoid_shapley_values
+
 if TYPE_CHECKING:
     from topshap.core.typing import Values
 
@@ -66,8 +68,22 @@ class Warp(NamedTuple):
 
     def expected(self, mean: Values, variance: Values | float) -> Values:
         """Return the expected value where f is normal (MacKay's approximation); with variance 0, the inverse."""
-        between = expit(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
+        between = expit(mean / _flattening(variance))
         return np.asarray(self.low + self.length * (self._width * between - self.below))
+
+    def expected_part(self, odd: Values, even: Values | float, variance: Values | float, sign: float = 1.0) -> Values:
+        """Return the expected (v(x) - sign * v(-x)) / 2 for the odd and even parts of f: odd for 1, even for -1."""
+        return (self.expected(even + odd, variance) - sign * self.expected(even - odd, variance)) / 2.0
+
+    def additive_shapley_values(self, constant: float, effects: Values, variance: float) -> Values:
+        """Return the Shapley values of the expected value where f has the mean constant + effects @ x."""
+        flattening = _flattening(variance)
+        return self.length * self._width * sigmoid_shapley_values(constant / flattening, effects / flattening)
+
+
+def _flattening(variance: Values | float) -> Values | float:
+    """Return the factor by which the variance of f flattens the sigmoid (MacKay's approximation)."""
+    return np.sqrt(1.0 + np.pi / 8.0 * variance)
 
 
 def candidate_warps(values: Values) -> list[Warp]:

@@ -4,9 +4,7 @@ Every surrogate predicts each pair from all others. The surrogates are combined 
 that minimise the squared errors of the combined prediction. If there are many pairs, the surrogates are first compared
 on the pairs that their hyper-parameters were fitted to, and those with hardly any weight there are left out.
 
-In small games the Shapley values of a surrogate on logit values are those of its predictions of all coalitions. In
-others they are the Shapley values of the first surrogate, plus those of an additive game fitted to the difference of
-the two predictions on sampled pairs. Both predictions are close to the game, so their difference is small.
+The Shapley values of surrogates on logit values are those of `logit_shapley`.
 """
 
 from __future__ import annotations
@@ -17,17 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from topshap.algorithms.odd_gp.designs import draw_pairs, pair_keys
 from topshap.algorithms.odd_gp.logit_gp import LogitGP
+from topshap.algorithms.odd_gp.logit_shapley import enumerated_shapley_values, sampled_shapley_values
 from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
 from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
 from topshap.algorithms.odd_gp.strong_terms import StrongTerms
-from topshap.algorithms.odd_gp.surrogate import additive_fit
-from topshap.core import coalitions as co
-from topshap.core.tables import shapley_from_table
+from topshap.statistics.least_squares import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +35,6 @@ if TYPE_CHECKING:
 
 ENUMERATED_PLAYERS, MAX_PAIRS = 16, 1000
 """The largest game whose coalitions are enumerated, and the largest number of pairs: limits on time."""
-SAMPLED_PAIRS = 4096
-"""The number of pairs on which two predictions are compared in larger games."""
 FITTED_TO = 100
 """The largest number of pairs that hyper-parameters are fitted to."""
 LEFT_OUT = 200
@@ -149,30 +143,6 @@ def promising(surrogate: OddSurrogate, pairs: ComplementPairs, warps: list[Warp]
         yield process
 
 
-def enumerated_shapley_values(process: LogitGP, pairs: ComplementPairs, variance: float) -> Values:
-    """Return the Shapley values of the predictions of all coalitions, with the known values where there are any."""
-    table = process.predict_all(variance)
-    table[co.to_ids(pairs.x > 0)], table[co.to_ids(pairs.x < 0)] = pairs.values, pairs.complement_values
-    return shapley_from_table(table - table[0])
-
-
-def sampled_shapley_values(
-    process: LogitGP, surrogate: OddSurrogate, pairs: ComplementPairs, variance: float, rng: np.random.Generator
-) -> tuple[Values, Matrix]:
-    """Return the Shapley values of a surrogate from those of another, and the covariance due to the sampled pairs.
-
-    The difference of their predictions is regressed on an additive game. Both know the observed pairs.
-    """
-    n = pairs.x.shape[1]
-    drawn = draw_pairs(n, SAMPLED_PAIRS, 1.0, rng)
-    x = np.where(drawn, 1.0, -1.0)
-    difference = process.predict(x, variance) - surrogate.predict(x)
-    known = pairs.keys()
-    difference[[key in known for key in pair_keys(drawn)]] = 0.0
-    coefficients, spread = additive_fit(x, difference)
-    return surrogate.shapley_values()[0] + coefficients, spread
-
-
 def stack(first: Prediction, second: Prediction) -> Prediction:
     """Return the convex combination of two predictions with the smallest sum of squared residuals.
 
@@ -189,16 +159,3 @@ def stack(first: Prediction, second: Prediction) -> Prediction:
         first.residuals - share * (first.residuals - second.residuals),
         (1.0 - share) ** 2 * first.sampling + share**2 * second.sampling,
     )
-
-
-def share_of(first: Values, second: Values) -> float:
-    """Return the share of the second residuals in the convex combination with the smallest sum of squares.
-
-    Examples
-    --------
-    >>> share_of(np.array([1.0, -1.0]), np.array([1.0, 1.0]))
-    0.5
-    """
-    change = first - second
-    across = float(change @ change)
-    return float(np.clip(first @ change / across, 0.0, 1.0)) if across > 0.0 else 0.0

@@ -170,20 +170,24 @@ class OddSurrogate:
         return float(np.max(posterior.shapley_values**2)) / (4.0 * (m + 1)) * unseen
 
 
-def additive_fit(x: Matrix, g: Values) -> tuple[Values, Matrix]:
+def additive_fit(x: Matrix, g: Values, gain: float = 0.0) -> tuple[Values, Matrix]:
     """Return the Shapley values of the additive game closest to g, and the covariance due to the sampled pairs.
 
-    The pairs must be distinct, and random within each size; the grand coalition's is 0. The kernel weight of a size is
-    divided among the pairs of that size.
+    The pairs must be distinct, and random within each size. The Shapley values add up to `gain`.
     """
-    m, n = x.shape
-    inside = x > 0
-    sizes = np.minimum(inside.sum(axis=1), (~inside).sum(axis=1))
-    weights = np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])
+    weights, inside = kernel_weights(x), x > 0
     return efficient_least_squares(
         np.concatenate([inside, ~inside]),
-        np.concatenate([g, -g]),
+        gain / 2.0 + np.concatenate([g, -g]),
         np.concatenate([weights, weights]),
-        0.0,
-        np.tile(np.arange(m), 2),
+        gain,
+        np.tile(np.arange(len(x)), 2),
     )
+
+
+def kernel_weights(x: Matrix) -> Values:
+    """Return the kernel weights of sampled pairs: that of a size is divided among the pairs of that size."""
+    n = x.shape[1]
+    inside = np.count_nonzero(x > 0, axis=1)
+    sizes = np.minimum(inside, n - inside)
+    return np.where(2 * sizes == n, 0.5, 1.0) / (sizes * (n - sizes) * np.bincount(sizes)[sizes])

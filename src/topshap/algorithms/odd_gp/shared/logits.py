@@ -241,5 +241,4 @@ class SharedLogits:
         """Return the expected (v(x) - v(-x)) / 2 for the odd and even parts of logits."""
         units, levels = self._units[outputs], self._levels[outputs]
         warp = self._warps.part(outputs)
-        odd, even = units * odd, units * even + levels
-        return (warp.expected(even + odd, variances) - warp.expected(even - odd, variances)) / 2.0
+        return warp.expected_part(units * odd, units * even + levels, variances)
