@@ -77,8 +77,9 @@ class Warp(NamedTuple):
 
     def additive_shapley_values(self, constant: float, effects: Values, variance: float) -> Values:
         """Return the Shapley values of the expected value where f has the mean constant + effects @ x."""
-        flattening = _flattening(variance)
-        return self.length * self._width * sigmoid_shapley_values(constant / flattening, effects / flattening)
+        flattening = float(_flattening(variance))
+        values = sigmoid_shapley_values(constant / flattening, effects / flattening)
+        return np.multiply(self.length, self._width) * values
 
 
 def _flattening(variance: Values | float) -> Values | float:
