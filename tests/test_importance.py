@@ -192,7 +192,7 @@ def test_results_are_saved_shown_and_pickled(data, explainer, tmp_path):
         ({"by": "mean_abs", "y": np.zeros(300)}, "'y' parameter of importance must be None for by='mean_abs'"),
         ({"loss": "mse"}, "'loss' parameter of importance must be None for by='mean_abs'"),
         ({"k": 6}, "'k' parameter of importance must be an int"),
-        ({"budget": 10}, "'budget' parameter of importance must be an int of at least 48, enough for 4 rows"),
+        ({"budget": 10}, "'budget' parameter of importance must be an int of at least 24, enough for 4 rows"),
         ({"epsilon": -1.0}, "'epsilon' parameter of importance"),
         ({"delta": 2.0}, "'delta' parameter of importance"),
         ({"population": "finite"}, "'population' parameter of importance must be 'table' or 'infinite'"),

@@ -16,7 +16,7 @@ def of(X, predict, **options):
     def game_of(rows):
         return PredictionsGame(predict, X[rows], X[:3], imputer="marginal", **options)
 
-    return NumberedRows(game_of, game_of(np.arange(len(X))))
+    return NumberedRows([game_of], game_of(np.arange(len(X))))
 
 
 def first_two(X):

@@ -8,10 +8,16 @@ coalitions for all rows, one Gaussian process models the average over the rows (
 """
 
 from topshap.global_importance.evaluations import HowEvaluated
-from topshap.global_importance.questions import importance_by_loss, importance_by_magnitude, refuse_for_magnitudes
+from topshap.global_importance.questions import (
+    MOST_PARTS,
+    importance_by_loss,
+    importance_by_magnitude,
+    refuse_for_magnitudes,
+)
 from topshap.global_importance.run import ImportanceRun, Settings
 
 __all__ = [
+    "MOST_PARTS",
     "HowEvaluated",
     "ImportanceRun",
     "Settings",
