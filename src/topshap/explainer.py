@@ -354,8 +354,9 @@ class Explainer:
 
         Rows are sampled, not swept: each sampled row is evaluated for a few coalitions of its own, and covariates that
         are known for all rows, such as the values of the features and the predictions, correct for the rows that were
-        not sampled. If the budget covers at least three coalitions per feature for every row, the loss is instead
-        evaluated for the same coalitions on all rows.
+        not sampled. By mean magnitude and with ``imputer="marginal"``, different background rows replace the absent
+        features of different coalitions. If the budget covers at least three coalitions per feature for every row, the
+        loss is instead evaluated for the same coalitions on all rows.
 
         Parameters
         ----------

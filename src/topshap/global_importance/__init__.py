@@ -2,6 +2,8 @@
 
 `ImportanceRun` (`run`) visits rows in blocks, in an order in which every prefix is spread over the table. Each row gets
 permutations of its own (`permutations`), whose coalitions are evaluated by workers and kept in a store (`evaluations`).
+By mean magnitude, the value of a coalition is an average over background rows, and each part of the background has
+permutations of its own: errors of different permutations average out, for the same number of predictions.
 The mean over all rows is estimated from the sample with covariates that are known for all rows (`covariates`,
 `estimate`), with standard errors for both sources of randomness, rows and coalitions. If the budget covers many
 coalitions for all rows, one Gaussian process models the average over the rows (`process`).

@@ -82,8 +82,8 @@ class ImportanceRun:
         self._sampled, self._settings = sampled, settings
         self._rng = check_rng(settings.random_state)
         self._magnitude = settings.by == "mean_abs"
-        # The reverse as well for magnitudes, which a larger error of a row makes larger; with several parts, every
-        # second one has it.
+        # A larger error of a row makes its magnitudes larger, so they need a permutation and its reverse. These are of
+        # different parts if there are several.
         self._walks = 2 if self._magnitude and sampled.n_parts == 1 else 1
         self.budget = self._check_budget(settings.budget)
         """The largest number of evaluations."""
@@ -162,7 +162,10 @@ class ImportanceRun:
         return rows
 
     def _visit(self, chosen: Players) -> None:
-        """Evaluate rows along permutations; rows next to each other in the order of gains get opposite ones."""
+        """Evaluate rows along permutations.
+
+        If each part gets one, parts next to each other get opposite ones; rows with one part are in the order of gains.
+        """
         sampled, n, parts = self._sampled, self._sampled.n_players, self._sampled.n_parts
         rows, owner = np.unique(chosen, return_inverse=True)
         owner = owner[np.argsort(sampled.gains[rows[owner]], kind="stable")]

@@ -25,7 +25,7 @@ class SampledRows:
     """
 
     values: Callable[[Coalitions, Players], Values]
-    """A function from coalitions and numbers, one per coalition, to values; row r and part p of P have number r P + p."""
+    """A function from coalitions and numbers, one each, to values; row r and part p of P have the number r P + p."""
     part_ends: Values
     """The values of the empty and the grand coalition, shape (2, rows, parts)."""
     covariates: list[Matrix]
@@ -57,7 +57,7 @@ class SampledRows:
     @property
     def gains(self) -> Values:
         """v(N) - v(empty) of each row."""
-        return np.asarray((self.part_ends[1] - self.part_ends[0]) @ self.weights)
+        return np.asarray(self.ends[1] - self.ends[0])
 
     def of_all(self, coalitions: Coalitions) -> Matrix:
         """Return the values of coalitions for all rows, which have one part each, shape (m, rows)."""
