@@ -30,10 +30,10 @@ def opposite_permutations(count: int, n: int, rng: np.random.Generator, *, halve
     >>> (first[::-1] == second).all()
     np.True_
     >>> opposite_permutations(4, 4, np.random.default_rng(0), halves=True)
-    array([[2, 3, 0, 1],
-           [1, 0, 3, 2],
-           [3, 2, 1, 0],
-           [0, 1, 2, 3]])
+    array([[2, 0, 1, 3],
+           [3, 1, 0, 2],
+           [0, 2, 3, 1],
+           [1, 3, 2, 0]])
     """
     size = 4 if halves else 2
     drawn = rng.permuted(np.tile(np.arange(n), (-(-count // size), 1)), axis=1)
