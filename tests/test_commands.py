@@ -70,7 +70,7 @@ ONLY_NAMES = {
     "topshap-bench explain-tables --rows 2000",
     (
         "topshap-bench importance --folder datasets --setup bike-mlp --setup diabetes-mlp --setup adult-xgb"
-        " --setup titanic-lgb --setup bank-lgb --out results/importance.txt"
+        " --setup titanic-lgb --setup bank-lgb --setup german-rf --runs 8 --out results/importance.txt"
     ),
     "topshap-bench large-table",
     "topshap-bench data-points",

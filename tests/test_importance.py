@@ -1,6 +1,7 @@
 """Explainer.importance: global importance by loss and by mean magnitude, from a sample of rows."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -192,7 +193,7 @@ def test_results_are_saved_shown_and_pickled(data, explainer, tmp_path):
         ({"by": "mean_abs", "y": np.zeros(300)}, "'y' parameter of importance must be None for by='mean_abs'"),
         ({"loss": "mse"}, "'loss' parameter of importance must be None for by='mean_abs'"),
         ({"k": 6}, "'k' parameter of importance must be an int"),
-        ({"budget": 10}, "'budget' parameter of importance must be an int of at least 48, enough for 4 rows"),
+        ({"budget": 10}, "'budget' parameter of importance must be an int of at least 24, enough for 4 rows"),
         ({"epsilon": -1.0}, "'epsilon' parameter of importance"),
         ({"delta": 2.0}, "'delta' parameter of importance"),
         ({"population": "finite"}, "'population' parameter of importance must be 'table' or 'infinite'"),
@@ -230,6 +231,37 @@ def test_every_row_comes_first_equally_often():
     rng = np.random.default_rng(0)
     first = np.bincount([spread_order(np.arange(8.0), rng)[0] for _ in range(4000)], minlength=8)
     assert np.abs(first - 500).max() < 100
+
+
+def test_parts_of_a_weighted_background_give_its_mean_magnitudes(data):
+    X, weights = data[0][:60], np.arange(1.0, 13.0)
+    background = SimpleNamespace(data=data[0][100:112], weights=weights)
+    explainer = topshap.Explainer(predict, background, random_state=0)
+    truth = np.abs(explainer.explain_many(X, k=1, budget=32).estimates).mean(axis=0)
+    top = explainer.importance(X, k=2, budget=60 * 40)
+    np.testing.assert_allclose(top.row_values.sum(axis=1), predict(X) - weights @ predict(background.data) / 78.0)
+    np.testing.assert_allclose(top.estimates, truth, atol=0.02 * truth.max())
+
+
+@pytest.mark.parametrize(("options", "fewest"), [({}, 1), ({"imputer": "mean-mode"}, 2), ({"link": "logit"}, 2)])
+def test_rows_get_more_permutations_once_the_budget_covers_all_rows(data, options, fewest):
+    def chance(X):
+        return 1.0 / (1.0 + np.exp(-predict(X)))
+
+    explainer = topshap.Explainer(chance, data[0], max_background=15, random_state=0, **options)
+    visits = [explainer.importance(data[0][:40], k=2, budget=budget) for budget in (335, 495, 975)]
+    # The budget is spent on whole visits of a row, which take four evaluations per permutation.
+    assert [top.evaluations for top in visits] == [332 if fewest == 1 else 328, 488, 960]
+    assert [top.n_rows for top in visits[1:]] == [40, 40]
+    assert visits[2].coalition_std_errors.max() < visits[0].coalition_std_errors.max()
+
+
+def test_different_permutations_for_parts_of_the_background_average_out(data, truth):
+    explainer = topshap.Explainer(predict, data[0], max_background=15, random_state=0)
+    found = [explainer.importance(data[0], k=2, budget=3000, random_state=seed) for seed in range(4)]
+    errors = np.array([top.estimates - truth["mean_abs"] for top in found])
+    assert all(top.n_rows == 300 and (top.row_std_errors == 0.0).all() for top in found)
+    assert np.sqrt((errors**2).mean()) < 0.01 * truth["mean_abs"].max()
 
 
 def test_the_bias_of_magnitudes_is_corrected():

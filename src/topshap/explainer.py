@@ -29,6 +29,7 @@ from topshap.games.predictions import PredictionsGame
 from topshap.games.row_outputs import RowOutputs
 from topshap.games.tables import as_table, dense_table
 from topshap.global_importance import (
+    MOST_PARTS,
     HowEvaluated,
     Settings,
     importance_by_loss,
@@ -310,10 +311,11 @@ class Explainer:
 
     def _games_of(
         self, own: Table, options: Mapping[str, Any]
-    ) -> tuple[Callable[[Players], PredictionsGame | RowOutputs], Players | None]:
+    ) -> tuple[Callable[..., PredictionsGame | RowOutputs], Players | None]:
         """Return the games of some of the rows as a function of their positions, and the predicted class of each row.
 
-        There are no predicted classes if the same output is explained for all rows.
+        The function takes a background other than the explainer's as well. There are no predicted classes if the same
+        output is explained for all rows.
         """
         output, named = self._output, function_name(options.get("store"))
         positions = None
@@ -321,10 +323,10 @@ class Explainer:
             with explained_errors():
                 positions = output.positions(own.data)
 
-        def game_of(index: Players) -> PredictionsGame | RowOutputs:
+        def game_of(index: Players, background: Background = self._background) -> PredictionsGame | RowOutputs:
             prediction = output.all_classes if isinstance(output, PredictedClass) else output
             part = own.rows(index).data
-            game = PredictionsGame(prediction, part, self._background, fingerprint=named, **self._game_options)
+            game = PredictionsGame(prediction, part, background, fingerprint=named, **self._game_options)
             return game if positions is None else RowOutputs(game, positions[index])
 
         return game_of, positions
@@ -352,8 +354,9 @@ class Explainer:
 
         Rows are sampled, not swept: each sampled row is evaluated for a few coalitions of its own, and covariates that
         are known for all rows, such as the values of the features and the predictions, correct for the rows that were
-        not sampled. If the budget covers at least three coalitions per feature for every row, the loss is instead
-        evaluated for the same coalitions on all rows.
+        not sampled. By mean magnitude and with ``imputer="marginal"``, different background rows replace the absent
+        features of different coalitions. If the budget covers at least three coalitions per feature for every row, the
+        loss is instead evaluated for the same coalitions on all rows.
 
         Parameters
         ----------
@@ -438,8 +441,13 @@ class Explainer:
             )
         refuse_for_magnitudes(y=y, loss=loss, output_names=self._output_names)
         game_of, _ = self._games_of(own, {"store": how.store})
+        # An average of games, one per background row, unless their weights or the link depend on the coalition.
+        averages = (
+            self._game_options["imputer"] == "marginal" and self._game_options.get("link", "identity") == "identity"
+        )
+        parts = self._background.parts(MOST_PARTS if averages else 1)
         return importance_by_magnitude(
-            game_of, own, self._player_of, output_name=self.output_name, settings=settings, how=how
+            game_of, parts, own, self._player_of, output_name=self.output_name, settings=settings, how=how
         )
 
     def _names_of_rows(self, positions: Players | None, n_rows: int) -> list[str]:

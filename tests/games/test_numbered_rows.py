@@ -1,9 +1,12 @@
 """NumberedRows: coalitions with the number of the row that they are evaluated for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from topshap.games import PredictionsGame
+from topshap.games.backgrounds import as_background
 from topshap.games.numbered_rows import NumberedRows
 
 
@@ -16,7 +19,7 @@ def of(X, predict, **options):
     def game_of(rows):
         return PredictionsGame(predict, X[rows], X[:3], imputer="marginal", **options)
 
-    return NumberedRows(game_of, game_of(np.arange(len(X))))
+    return NumberedRows([game_of], game_of(np.arange(len(X))))
 
 
 def first_two(X):
@@ -32,6 +35,22 @@ def test_values_are_those_of_the_game_of_all_rows(table):
     game = of(table, first_two, output="all")
     assert (game.n_players, game.n_outputs, len(game.player_names)) == (9, 2, 9)
     np.testing.assert_allclose(game(game.asked(coalitions, rows)), whole[np.arange(200), rows])
+
+
+def test_parts_of_the_background_have_values_of_their_own(table):
+    background = as_background(table[:5])
+    parts = background.parts(3)
+
+    def game_of(rows, background=background):
+        return PredictionsGame(first_two, table[rows], background, output=0, imputer="marginal")
+
+    whole = game_of(np.arange(21))
+    game = NumberedRows([partial(game_of, background=part) for _, part in parts], whole)
+    coalitions = np.random.default_rng(1).random((21, 4)) < 0.5
+    each = [game(game.asked(coalitions, np.arange(21) * 3 + part)) for part in range(3)]
+    together = np.average(each, axis=0, weights=[weight for weight, _ in parts])
+    np.testing.assert_allclose(together, np.diag(whole(coalitions)))
+    assert game.fingerprint != NumberedRows([game_of], whole).fingerprint
 
 
 def test_one_output_is_one_number_per_coalition(table):

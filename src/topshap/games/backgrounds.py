@@ -31,6 +31,27 @@ class Background:
         """Return the names of the columns: `feature_names` if given, otherwise those of the background."""
         return column_labels(self.table, self.names if feature_names is None else feature_names)
 
+    def parts(self, most: int) -> list[tuple[float, Background]]:
+        """Divide the rows among parts of about equal size, at most this many; return them with their total weights.
+
+        Examples
+        --------
+        >>> parts = as_background(np.arange(5.0)[:, None]).parts(2)
+        >>> [(round(weight, 2), part.table.data.ravel().tolist()) for weight, part in parts]
+        [(0.6, [0.0, 2.0, 4.0]), (0.4, [1.0, 3.0])]
+        """
+        n = self.table.n_rows
+        if min(most, n) == 1:
+            return [(1.0, self)]
+        weights = np.full(n, 1.0 / n) if self.weights is None else self.weights
+        found = []
+        for start in range(min(most, n)):
+            rows = np.arange(start, n, min(most, n))  # rows next to each other may be alike
+            total = float(weights[rows].sum())
+            own = None if self.weights is None else weights[rows] / total
+            found.append((total, Background(self.table.rows(rows), own, self.names)))
+        return found
+
     @cached_property
     def gaussian(self) -> Gaussian:
         """The normal distribution with the mean and the covariance of the rows."""

@@ -17,7 +17,7 @@ from topshap.games.numbered_rows import NumberedRows
 from topshap.global_importance.sampled_rows import MOST_AT_ONCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from topshap.core.typing import Coalitions, Matrix, Players
     from topshap.evaluation.session import Session
@@ -49,35 +49,38 @@ class RowPredictions:
     def __init__(self, game: NumberedRows, session: Session, *, divides: bool) -> None:
         self._game, self._session, self._divides = game, session, divides
         self._fresh = 0
-        self.n_rows = game.n_rows
+        self.n_rows, self.n_parts = game.n_rows, game.n_parts
         self.on_arrival: Callable[[int], object] | None = None
         """Called with the number of values that have arrived."""
         session.on_arrival = self._arrived
 
-    def __call__(self, coalitions: Coalitions, rows: Players) -> Matrix:
+    def __call__(self, coalitions: Coalitions, numbers: Players) -> Matrix:
         """Return the predictions for one row per coalition, shape (m, outputs).
 
         Parameters
         ----------
         coalitions
             The known features, shape (m, n).
-        rows
-            The position of each coalition's row.
+        numbers
+            The number of each coalition's row, and of the part of the background: see `NumberedRows`.
         """
-        parts, start = [], 0
+        found, start = [], 0
         while start < len(coalitions):
             at_once = self._session.rows_per_look if self._divides else MOST_AT_ONCE
             some = slice(start, start + min(at_once, MOST_AT_ONCE))
-            parts.append(self._evaluate(self._game.asked(coalitions[some], rows[some])))
+            found.append(self._evaluate(self._game.asked(coalitions[some], numbers[some])))
             start = some.stop
         outputs = self._game.n_outputs or 1
-        return np.concatenate(parts) if parts else np.empty((0, outputs))
+        return np.concatenate(found) if found else np.empty((0, outputs))
 
     def ends(self) -> Matrix:
-        """Return the predictions for all rows with no feature known and with all known, shape (2, rows, outputs)."""
-        n = self._game.n_features
-        coalitions = np.repeat(np.array([False, True]), self.n_rows)[:, None] & np.ones(n, dtype=np.bool_)
-        return self(coalitions, np.tile(np.arange(self.n_rows), 2)).reshape(2, self.n_rows, -1)
+        """Return the predictions with no feature known and with all known, shape (2, rows, parts, outputs)."""
+        rows, parts = self.n_rows, self.n_parts
+        numbers = np.concatenate([np.arange(rows * parts), np.arange(rows) * parts])
+        known = np.arange(len(numbers)) >= rows * parts  # these do not depend on the background
+        found = self(np.repeat(known[:, None], self._game.n_features, axis=1), numbers)
+        nothing, everything = found[~known].reshape(rows, parts, -1), found[known][:, None]
+        return np.stack([nothing, np.repeat(everything, parts, axis=1)])
 
     def _evaluate(self, asked: Coalitions) -> Matrix:
         self._fresh, began = 0, monotonic()
@@ -93,9 +96,11 @@ class RowPredictions:
 
 
 @contextmanager
-def row_predictions(game_of: Callable[[Players], Any], game: Any, how: HowEvaluated) -> Iterator[RowPredictions]:
+def row_predictions(
+    games_of: Sequence[Callable[[Players], Any]], game: Any, how: HowEvaluated
+) -> Iterator[RowPredictions]:
     """Yield the predictions for rows, and close the store at the end; see `NumberedRows` for the games."""
-    numbered = NumberedRows(game_of, game)
+    numbered = NumberedRows(games_of, game)
     oracle = Oracle(numbered, n_jobs=how.n_jobs, store=store_of_game(how.store, numbered))
     with oracle.run(numbered.n_players) as session:
         yield RowPredictions(numbered, session, divides=how.store is not None or how.progress)
@@ -109,7 +114,7 @@ def shown(predictions: RowPredictions, how: HowEvaluated, budget: int) -> Iterat
         return
     tqdm = import_extra("tqdm.auto", extra="progress", needed_by="progress=True").tqdm
     with tqdm(total=budget, unit="evaluation", unit_scale=True) as bar:
-        predictions.on_arrival = bar.update
+        predictions.on_arrival = lambda values: bar.update(values / predictions.n_parts)
         yield
         bar.total = bar.n  # less than the budget if the top k is clear or nothing more is affordable
         bar.refresh()

@@ -2,6 +2,8 @@
 
 Along a permutation, the players join one after the other, and each gets the difference that it makes. This is unbiased,
 and exact if there are no interactions. With the reversed permutation as well, it is exact up to interactions of pairs.
+Two more permutations, in which each half is reversed, are opposite in the other way: players of the same half change
+their order, those of different halves do not.
 """
 
 from __future__ import annotations
@@ -16,16 +18,29 @@ if TYPE_CHECKING:
     from topshap.core.typing import Coalitions, Matrix
 
 
-def opposite_permutations(count: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def opposite_permutations(count: int, n: int, rng: np.random.Generator, *, halves: bool = False) -> NDArray[np.intp]:
     """Return random permutations of which every second one is the reverse of the one before, shape (count, n).
+
+    With `halves`, they come in groups of four: a permutation, its reverse, the permutation with each half reversed, and
+    the reverse of that.
 
     Examples
     --------
     >>> first, second = opposite_permutations(2, 4, np.random.default_rng(0))
     >>> (first[::-1] == second).all()
     np.True_
+    >>> opposite_permutations(4, 4, np.random.default_rng(0), halves=True)
+    array([[2, 0, 1, 3],
+           [3, 1, 0, 2],
+           [0, 2, 3, 1],
+           [1, 3, 2, 0]])
     """
-    drawn = rng.permuted(np.tile(np.arange(n), ((count + 1) // 2, 1)), axis=1)
+    size = 4 if halves else 2
+    drawn = rng.permuted(np.tile(np.arange(n), (-(-count // size), 1)), axis=1)
+    if halves:
+        middle = n // 2
+        turned = np.concatenate([drawn[:, :middle][:, ::-1], drawn[:, middle:][:, ::-1]], axis=1)
+        drawn = np.stack([drawn, turned], axis=1).reshape(-1, n)
     both = np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, n)
     return np.asarray(both[:count])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from topshap.global_importance.evaluations import HowEvaluated, RowPredictions
     from topshap.global_importance.run import Settings
 
+MOST_PARTS = 10
+"""Mean magnitudes: the largest number of parts of the background, each with permutations of its own."""
 _MOST_RESIDUALS = 3
 """The largest number of outputs whose residuals are used as covariates."""
 
@@ -48,14 +51,15 @@ def importance_by_loss(
         refuse("by", "loss", must_be="'mean_abs' with link='logit', since a loss takes predictions as they are")
     game = LossGame(model, table.data, y, background, loss=loss, fingerprint=function_name(how.store), **options)
     named = replace(settings, output_name=game.output_name)
-    with row_predictions(game.predictions_of, game.predictions, how) as predictions:
+    with row_predictions([game.predictions_of], game.predictions, how) as predictions:
         run = ImportanceRun(rows_of_loss(game, table, predictions), named)
         with shown(predictions, how, run.budget):
             return run.result()
 
 
 def importance_by_magnitude(
-    game_of: Callable[[Players], Any],
+    game_of: Callable[..., Any],
+    parts: Sequence[tuple[float, Background]],
     table: Table,
     player_of: Players,
     *,
@@ -63,11 +67,26 @@ def importance_by_magnitude(
     settings: Settings,
     how: HowEvaluated,
 ) -> TopImportance:
-    """Return the players with the largest mean magnitudes; `game_of` gives the game of some rows by position."""
+    """Return the players with the largest mean magnitudes.
+
+    Parameters
+    ----------
+    game_of
+        A function from positions of rows, and a background other than the whole one, to the game of these rows.
+    parts
+        Parts of the background and their weights; the game of a row is the weighted average of the games of its parts.
+    table
+        The rows.
+    player_of
+        The player of each column.
+    output_name, settings, how
+        The name of the output, and the options.
+    """
     named = replace(settings, output_name=output_name)
-    game = game_of(np.arange(table.n_rows))
-    with row_predictions(game_of, game, how) as predictions:
-        run = ImportanceRun(rows_of_predictions(table, player_of, game.n_players, predictions), named)
+    game, weights = game_of(np.arange(table.n_rows)), np.array([weight for weight, _ in parts])
+    games_of = [partial(game_of, background=part) for _, part in parts]
+    with row_predictions(games_of, game, how) as predictions:
+        run = ImportanceRun(rows_of_predictions(table, player_of, game.n_players, predictions, weights), named)
         with shown(predictions, how, run.budget):
             return run.result()
 
@@ -83,7 +102,7 @@ def refuse_for_magnitudes(*, y: Any, loss: Any, output_names: Sequence[str] | No
 
 def rows_of_loss(game: LossGame, table: Table, predictions: RowPredictions) -> SampledRows:
     """Return the rows of a `LossGame`; what a feature contributes depends on the losses and the residuals of a row."""
-    every, ends = np.arange(game.n_rows), predictions.ends()
+    every, ends = np.arange(game.n_rows), predictions.ends()[:, :, 0]
     losses = np.stack([game.losses_of(each, every) for each in ends])
     residuals = np.sum([game.residuals_of(each, every) for each in ends], axis=0)
     gains = losses[0] - losses[1]
@@ -95,13 +114,15 @@ def rows_of_loss(game: LossGame, table: Table, predictions: RowPredictions) -> S
     def reductions(coalitions: Coalitions, rows: Players) -> Values:
         return np.asarray(losses[0, rows] - game.losses_of(predictions(coalitions, rows), rows))
 
-    return SampledRows(reductions, np.stack([np.zeros(game.n_rows), gains]), covariates)
+    return SampledRows(reductions, np.stack([np.zeros(game.n_rows), gains])[:, :, None], covariates)
 
 
-def rows_of_predictions(table: Table, player_of: Players, n_players: int, predictions: RowPredictions) -> SampledRows:
+def rows_of_predictions(
+    table: Table, player_of: Players, n_players: int, predictions: RowPredictions, weights: Values
+) -> SampledRows:
     """Return the rows of a game of predictions; magnitudes depend on how far the prediction is from its average."""
-    ends = predictions.ends()[:, :, 0]
-    gains = ends[1] - ends[0]
+    ends = predictions.ends()[:, :, :, 0]
+    gains = (ends[1] - ends[0]) @ weights
     scores = np.stack([gains, np.abs(gains)], axis=1)
     covariates = covariates_of(table, player_of, n_players, scores, np.empty((table.n_rows, 0)))
-    return SampledRows(lambda coalitions, rows: predictions(coalitions, rows)[:, 0], ends, covariates)
+    return SampledRows(lambda coalitions, numbers: predictions(coalitions, numbers)[:, 0], ends, covariates, weights)

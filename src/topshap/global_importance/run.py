@@ -16,7 +16,7 @@ from topshap.core.stopping.credible import probability_of_larger_error
 from topshap.core.validation import check_choice, check_rng, refuse
 from topshap.global_importance.estimate import MeanEstimate, RowMeans
 from topshap.global_importance.permutations import contributions, opposite_permutations, prefixes
-from topshap.global_importance.sampled_rows import spread_order
+from topshap.global_importance.sampled_rows import MOST_AT_ONCE, spread_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topshap.global_importance.sampled_rows import SampledRows
 
 BLOCK = 64
-"""The number of rows whose coalitions are evaluated together."""
+"""The largest number of rows whose coalitions are evaluated together."""
 REPEATED = 8
 """One row in this many gets a second, independent sample of permutations, which shows the error due to coalitions."""
 FIRST_REPEATED, FEWEST_ROWS = 2, 4
@@ -38,6 +38,8 @@ MOST_PASSES = 20
 """With `epsilon` and without a budget, the number of times that the whole table is visited at most."""
 PROCESS_FROM = 3
 """One process models the average over all rows if the budget covers this many coalitions per player and row."""
+MORE_WALKS_FROM = 1.25
+"""Mean magnitudes: each part of a row gets more permutations if the budget covers them this many times for all rows."""
 LOOKS_APART = 1.3
 """With `epsilon`, the number of evaluations grows by this factor between two looks."""
 
@@ -80,15 +82,29 @@ class ImportanceRun:
         self._sampled, self._settings = sampled, settings
         self._rng = check_rng(settings.random_state)
         self._magnitude = settings.by == "mean_abs"
-        # The permutation and its reverse for magnitudes, which a larger error of a row makes larger.
-        self._walks = 2 if self._magnitude else 1
-        self._cost = self._walks * (sampled.n_players - 1)
+        # A larger error of a row makes its magnitudes larger, so they need a permutation and its reverse. These are of
+        # different parts if there are several.
+        self._walks = 2 if self._magnitude and sampled.n_parts == 1 else 1
         self.budget = self._check_budget(settings.budget)
         """The largest number of evaluations."""
+        if self._magnitude and settings.epsilon is None:
+            self._walks = self._most_walks()
+        self._block = max(1, min(BLOCK, MOST_AT_ONCE // max(1, self._cost * sampled.n_parts)))
         self._owner: list[Players] = []
         self._contributed: list[Matrix] = []
         self._ranks: list[Matrix] = []
         self._spent = 0
+
+    @property
+    def _cost(self) -> int:
+        """The number of evaluations of a visit of a row."""
+        return self._walks * (self._sampled.n_players - 1)
+
+    def _most_walks(self) -> int:
+        """Return the number of permutations for each part of a row: first all rows are visited, then they get more."""
+        one_of_each = self._sampled.n_rows * (self._sampled.n_players - 1)
+        covered = [walks for walks in (2, 4) if MORE_WALKS_FROM * walks * one_of_each <= self.budget]
+        return max([self._walks, *covered])
 
     def result(self) -> TopImportance:
         """Run, and return the result."""
@@ -127,12 +143,12 @@ class ImportanceRun:
         order = spread_order(self._sampled.gains, self._rng)
         visited = 0
         for number in range(1) if self._cost == 0 else count():
-            for start in range(0, len(order), BLOCK):
-                rows = self._affordable(order[start : start + BLOCK], visited, first=number == 0)
+            for start in range(0, len(order), self._block):
+                rows = self._affordable(order[start : start + self._block], visited, first=number == 0)
                 if len(rows) == 0:
                     return
                 self._visit(rows)
-                visited += BLOCK
+                visited += self._block
                 yield
 
     def _affordable(self, rows: Players, visited: int, *, first: bool) -> Players:
@@ -146,25 +162,29 @@ class ImportanceRun:
         return rows
 
     def _visit(self, chosen: Players) -> None:
-        """Evaluate rows along permutations; rows next to each other in the order of gains get opposite ones."""
-        sampled, n = self._sampled, self._sampled.n_players
+        """Evaluate rows along permutations.
+
+        If each part gets one, parts next to each other get opposite ones; rows with one part are in the order of gains.
+        """
+        sampled, n, parts = self._sampled, self._sampled.n_players, self._sampled.n_parts
         rows, owner = np.unique(chosen, return_inverse=True)
         owner = owner[np.argsort(sampled.gains[rows[owner]], kind="stable")]
         # A row that is visited twice gets two independent samples, not opposite ones.
         again = np.concatenate([[False], owner[1:] == owner[:-1]])
         owner = np.concatenate([owner[~again], owner[again]])
-        walkers = np.repeat(owner, self._walks)
-        permutations = opposite_permutations(len(walkers), n, self._rng)
-        values = sampled.values(prefixes(permutations), rows[np.repeat(walkers, n - 1)]).reshape(len(walkers), n - 1)
-        added = contributions(permutations, values, sampled.ends[:, rows[walkers]])
+        numbers = np.repeat(rows[owner][:, None] * parts + np.arange(parts), self._walks)
+        permutations = opposite_permutations(len(numbers), n, self._rng, halves=self._walks == 4)
+        values = sampled.values(prefixes(permutations), np.repeat(numbers, n - 1)).reshape(len(numbers), n - 1)
+        added = contributions(permutations, values, sampled.part_ends.reshape(2, -1)[:, numbers])
         self._owner.append(rows[owner])
-        self._contributed.append(added.reshape(len(owner), self._walks, n).mean(axis=1))
-        if self._walks == 1:
+        of_parts = added.reshape(len(owner), parts, self._walks, n).mean(axis=2)
+        self._contributed.append(np.einsum("p,mpn->mn", sampled.weights, of_parts))
+        if not self._magnitude:
             self._ranks.append(np.argsort(permutations, axis=1).astype(np.float64))
-        self._spent += values.size
+        self._spent += len(owner) * self._cost
 
     def _means(self) -> RowMeans:
-        ranks = np.concatenate(self._ranks) if self._walks == 1 else None
+        ranks = None if self._magnitude else np.concatenate(self._ranks)
         return RowMeans(np.concatenate(self._owner), np.concatenate(self._contributed), ranks)
 
     def _estimate(self) -> MeanEstimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,20 +19,35 @@ MOST_AT_ONCE = 2**20
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """A table whose rows are games with the same players."""
+    """A table whose rows are games with the same players.
+
+    The game of a row may be a weighted average of games, its parts: one for each part of the background.
+    """
 
     values: Callable[[Coalitions, Players], Values]
-    """A function from coalitions and positions of rows, one per coalition, to the coalition's value for the row."""
-    ends: Matrix
-    """The values of the empty and the grand coalition for all rows, shape (2, rows)."""
+    """A function from coalitions and numbers, one each, to values; row r and part p of P have the number r P + p."""
+    part_ends: Values
+    """The values of the empty and the grand coalition, shape (2, rows, parts)."""
     covariates: list[Matrix]
     """What is known about all rows before any other coalition is evaluated: for each player, an array of shape
     (rows, p) in units of standard deviations."""
+    weights: Values = field(default_factory=lambda: np.ones(1))
+    """The weight of each part; they add up to 1."""
+
+    @property
+    def ends(self) -> Matrix:
+        """The values of the empty and the grand coalition for all rows, shape (2, rows)."""
+        return np.asarray(self.part_ends @ self.weights)
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of each row."""
+        return len(self.weights)
 
     @property
     def n_rows(self) -> int:
         """The number of rows of the table."""
-        return self.ends.shape[1]
+        return self.part_ends.shape[1]
 
     @property
     def n_players(self) -> int:
@@ -45,7 +60,7 @@ class SampledRows:
         return np.asarray(self.ends[1] - self.ends[0])
 
     def of_all(self, coalitions: Coalitions) -> Matrix:
-        """Return the values of coalitions for all rows, shape (m, rows)."""
+        """Return the values of coalitions for all rows, which have one part each, shape (m, rows)."""
         rows, step = np.arange(self.n_rows), max(1, MOST_AT_ONCE // self.n_rows)
         found = np.empty((len(coalitions), self.n_rows))
         for start in range(0, len(coalitions), step):
