@@ -93,12 +93,12 @@ class Ahead(NamedTuple):
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """Return the ratios to the best rival by family and budget, the targets, and where rivals are ahead."""
+    """Return ratios to the best rival with their targets, where rivals are ahead, and ratios by family and budget."""
     cells = {measure: _with_rivals(runs_of_cells(rows, measure)) for measure in ADDED}
     if not all(cells.values()):
         return "There are no rivals that could run."
     sizes = {row.family: size_of(row) for row in rows}
-    return "\n\n".join([_by_family(cells), _targets(cells, sizes), _where_ahead(rivals_ahead(cells))])
+    return "\n\n".join([_targets(cells, sizes), _where_ahead(rivals_ahead(cells)), _by_family(cells)])
 
 
 def _with_rivals(cells: dict[Cell, dict[str, list[float]]]) -> dict[Cell, dict[str, list[float]]]:
@@ -116,7 +116,7 @@ def _by_family(cells: Mapping[str, RunsOfCells]) -> str:
             [family, budget, len(chosen["relative_error"]), *ratios, _nearest(chosen["relative_squared_error"])]
         )
     header = ["family", "budget", "games", *(f"{name} / best rival's [95%]" for name in NAMES.values())]
-    title = "odd-gp next to the best rival of every game and budget, chosen in other runs than it is measured in"
+    title = "odd-gp next to the best rival of every game and budget, by family"
     return f"{title}\n{as_text([*header, 'least mse of rivals'], lines)}"
 
 
@@ -144,7 +144,8 @@ def _targets(cells: Mapping[str, RunsOfCells], sizes: Mapping[str, str]) -> str:
         (family, budget), worst = max(groups, key=lambda group: ratio_to_best(group[1], added).ratio)
         about = f"largest {NAMES[measure]} / best rival's of a family and budget: {family}, {budget}"
         lines.append([about, ratio_to_best(worst, added), 1.05])
-    return as_text(["targets", "ratio [95%]", "at most"], lines)
+    title = "odd-gp next to its rivals: geometric means of ratios, and their targets"
+    return f"{title}\n{as_text(['ratio of odd-gp', 'found [95%]', 'target'], lines)}"
 
 
 def rivals_ahead(cells: Mapping[str, RunsOfCells]) -> list[Ahead]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from topshap.core.typing import Values
 
 PLAYERS = (30, 60, 120, 500)
+SINGLE_GAMES_FROM = 500
+"""The number of players from which there is only one game of each kind."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "tree": ("friedman-0", "classification-0", "cancer-0"),
     "unanimity": ("heredity-100", "high-order-100", "signed-100"),
@@ -32,14 +34,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def names_of(kind: str, players: int) -> list[str]:
-    """Return the names of the games of a kind with this number of players.
+    """Return the names of the games of a kind with this number of players: one with 500 players, which take long.
 
     Examples
     --------
-    >>> names_of("tree", 30), names_of("tree", 60)
-    (['friedman-0', 'classification-0', 'cancer-0'], ['friedman-0', 'classification-0'])
+    >>> names_of("tree", 30), names_of("tree", 500)
+    (['friedman-0', 'classification-0', 'cancer-0'], ['friedman-0'])
     """
-    return [name for name in NAMES[kind] if name != "cancer-0" or players in TABLES["cancer"][1]]
+    names = [name for name in NAMES[kind] if name != "cancer-0" or players in TABLES["cancer"][1]]
+    return names[:1] if players >= SINGLE_GAMES_FROM else names
 
 
 def sized_game(kind: str, players: int, name: str) -> tuple[Any, Values]:
