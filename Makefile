@@ -120,7 +120,7 @@ $(RIVALS_VENV)/.bench: pyproject.toml benchmarks/pyproject.toml
 	touch $@
 
 bench-race: $(RIVALS_VENV)/.bench ## topshap against the published algorithms and the newest shap, shapiq and lightshap
-	$(ONE_THREAD) $(RIVALS_VENV)/bin/topshap-bench race --networks --large $(if $(GAMES),--unseen) $(FOLDERS)
+	$(ONE_THREAD) $(RIVALS_VENV)/bin/topshap-bench race --networks --large --slow $(if $(GAMES),--unseen) $(FOLDERS)
 
 bench-guarantee: $(VENV)/.bench ## how often races that stop by themselves are wrong
 	$(BENCH) guarantee $(FOLDERS)

@@ -52,7 +52,8 @@ def test_ratios_are_those_to_the_best_rival_and_none_is_ahead():
 
 def test_a_rival_that_is_ahead_is_listed_with_its_ratio_and_relatives_are_not_rivals():
     text = race_ratios.tables(rows_of(odd_gp=0.199, cmcs=0.099, bus=0.4) + rows_of(**{"odd_gp@k": 0.0}))
-    ahead = [line.split() for line in text.partition("Where rivals are ahead")[2].splitlines()[2:]]
+    listed = text.partition("Where rivals are ahead")[2].partition("\n\n")[0]
+    ahead = [line.split() for line in listed.splitlines()[2:]]
     assert [line[:5] for line in ahead] == [
         ["family-10", "50", "mse", "cmcs", "2"],
         ["family-10", "50", "error", "cmcs", "2"],
@@ -90,3 +91,11 @@ def test_the_large_race_adds_games_with_budgets_of_their_own(tmp_path, monkeypat
     )
     assert {(row.family, row.k, row.budget) for row in found.rows} == {("tie", 3, 20), ("sigmoid-30", 5, 40)}
     assert set(large_race.OF_TOPSHAP) <= set(large_race.large_rivals())
+
+
+def test_slow_rivals_run_in_the_first_family_with_one_budget(tmp_path, monkeypatch):
+    monkeypatch.setattr(race, "slow_rivals", lambda: ["bus"])
+    monkeypatch.setattr(race, "SLOW_BUDGET", 30)
+    sources = [bench.Source("tie", "0"), bench.Source("voting", "0")]
+    found = race.race(sources, tmp_path, slow=True, algorithms=["cmcs"], budgets=[20, 30], ks=[3], runs=1)
+    assert [(row.family, row.budget) for row in found.rows if row.algorithm == "bus"] == [("tie", 30)]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 BUDGETS = (50, 100, 250, 500, 1000)
 KS = (1, 3, 5, 7)
+SLOW_BUDGET = 250
 
 ABOUT = f"""Errors are inclusion-exclusion errors, rms is the root mean squared error of all values, both in thousandths
 of the range of the Shapley values; mse is the mean squared error. The best rival of a game and budget is chosen in
@@ -51,6 +52,12 @@ class RaceReport(NamedTuple):
     text: str
 
 
+def slow_rivals() -> list[str]:
+    """Return the algorithms of installed packages that take seconds for a run."""
+    fast = known(slow=False)
+    return [name for name in known() if name not in fast]
+
+
 def rivals() -> list[str]:
     """Return the default rivals: all other algorithms of topshap, and those of installed packages that are not slow."""
     return [name for name in known(slow=False) if name != OURS]
@@ -62,6 +69,7 @@ def race(
     folder: Path,
     *,
     large: bool = False,
+    slow: bool = False,
     algorithms: Sequence[str] | None = None,
     budgets: Sequence[int] = BUDGETS,
     ks: Sequence[int] = KS,
@@ -80,6 +88,8 @@ def race(
         The output folder; results in it are not computed again.
     large
         Whether to add games of 30 to 500 players, with the settings of `topshap_bench.large_race`.
+    slow
+        Whether to add rivals that take seconds for a run, in the first family and with `SLOW_BUDGET` only.
     algorithms
         The rivals; see `topshap_bench.contestants.contestant`. The default is all known algorithms, and fewer in games
         of many players.
@@ -94,6 +104,9 @@ def race(
     settings = fixed_budget_settings(sources, [OURS, *others], ks=ks, budgets=sorted(budgets), runs=runs)
     if not settings:
         refuse("ks", ks, must_be="smaller than the number of players of at least one game")
+    if slow:
+        first = [source for source in sources if source.family == sources[0].family]
+        settings += fixed_budget_settings(first, slow_rivals(), ks=ks, budgets=[SLOW_BUDGET], runs=runs)
     if large:
         settings += large_settings([OURS, *(large_rivals() if algorithms is None else others)], runs=runs)
     rows = run(settings, folder / "race.csv", seed=seed, n_jobs=n_jobs, progress=progress)
@@ -212,7 +225,9 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
         sizes.setdefault(race_ratios.size_of(row), []).append(row)
     made = []
     for size, of_size in sizes.items():
-        errors = {name: _mean(_means(group).values()) for (name,), group in grouped(of_size, "algorithm").items()}
+        by_algorithm = {name: group for (name,), group in grouped(of_size, "algorithm").items()}
+        most = len(by_algorithm[OURS])  # slow rivals have fewer rows
+        errors = {name: _mean(_means(group).values()) for name, group in by_algorithm.items() if len(group) == most}
         closest = sorted((name for name in errors if name != OURS), key=errors.__getitem__)[: MOST_CURVES - 1]
         column = "family" if size == "small" else "n_players"
         for (name,), group in grouped(of_size, column).items():

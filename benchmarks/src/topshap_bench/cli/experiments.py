@@ -54,6 +54,9 @@ def race(
     large: Annotated[
         bool, typer.Option("--large", help="Add games of 30 to 500 players, with budgets and rivals of their own.")
     ] = False,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Add rivals that take seconds, in one family and with one budget only.")
+    ] = False,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
@@ -65,7 +68,7 @@ def race(
     algorithm is a subclass of topshap.algorithms.Algorithm in a module that can be imported from the current directory.
 
     For example: topshap-bench race --quick --games games --out results
-    or: topshap-bench race --unseen --networks --large --runs 5 -k 3 -k 5 --games games --out results
+    or: topshap-bench race --unseen --networks --large --slow --runs 5 -k 3 -k 5 --games games --out results
     """
     from topshap_bench.pairs.model_games import model_games
     from topshap_bench.race import race as run_race
@@ -74,7 +77,7 @@ def race(
     options |= given(algorithms=algorithm, budgets=budget, ks=k, runs=runs)
     sources = _sources(games, out, jobs, quick=quick, synthetic=True, unseen=unseen)
     sources += model_games(out / "models", ("mlp",)) if networks else []
-    done = run_race(sources, out, large=large, **options, **_how(jobs, seed))
+    done = run_race(sources, out, large=large, slow=slow, **options, **_how(jobs, seed))
     say_where(done.text, out, "race.csv", "race.txt", "race.png")
 
 
