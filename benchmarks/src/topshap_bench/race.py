@@ -127,12 +127,23 @@ def report(rows: Sequence[Row]) -> str:
 def _groups(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:
     """Return the rows of every family, and those of all games, by size if there are several sizes."""
     families: dict[str, Sequence[Row]] = {name: group for (name,), group in grouped(rows, "family").items()}
-    sizes: dict[str, list[Row]] = {}
-    for row in rows:
-        sizes.setdefault(f"all {race_ratios.size_of(row)} games", []).append(row)
+    sizes = {f"all {size} games": _in_all_families(group) for size, group in _by_size(rows).items()}
     if len(families) == 1:
         return families
-    return {**families, **(sizes if len(sizes) > 1 else {"all games": rows})}
+    return {**families, **(sizes if len(sizes) > 1 else {"all games": _in_all_families(rows)})}
+
+
+def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    sizes: dict[str, list[Row]] = {}
+    for row in rows:
+        sizes.setdefault(race_ratios.size_of(row), []).append(row)
+    return sizes
+
+
+def _in_all_families(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of all algorithms but slow ones, which run in one family only."""
+    families = {name: {row.family for row in group} for (name,), group in grouped(rows, "algorithm").items()}
+    return [row for row in rows if families[row.algorithm] == families[OURS]]
 
 
 def _title(name: str, rows: Sequence[Row]) -> str:
@@ -221,14 +232,10 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
 
     There is a panel for every family of small games, and one for every number of players of larger games.
     """
-    sizes: dict[str, list[Row]] = {}
-    for row in rows:
-        sizes.setdefault(race_ratios.size_of(row), []).append(row)
     made = []
-    for size, of_size in sizes.items():
-        by_algorithm = {name: group for (name,), group in grouped(of_size, "algorithm").items()}
-        most = len(by_algorithm[OURS])  # slow rivals have fewer rows
-        errors = {name: _mean(_means(group).values()) for name, group in by_algorithm.items() if len(group) == most}
+    for size, all_of_size in _by_size(rows).items():
+        of_size = _in_all_families(all_of_size)
+        errors = {name: _mean(_means(group).values()) for (name,), group in grouped(of_size, "algorithm").items()}
         closest = sorted((name for name in errors if name != OURS), key=errors.__getitem__)[: MOST_CURVES - 1]
         column = "family" if size == "small" else "n_players"
         for (name,), group in grouped(of_size, column).items():
