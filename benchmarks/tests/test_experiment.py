@@ -183,6 +183,17 @@ def test_the_time_of_an_intermediate_result_ends_there():
     assert rows[0].seconds <= rows[1].seconds <= rows[2].seconds
 
 
+def test_an_external_algorithm_runs_once_for_all_k():
+    source = bench.Source("voting", "1")
+    pairs = bench.fixed_budget_settings([source], ["shapiq:svarm"], ks=[2, 4], budgets=[40, 60], runs=2)
+    assert [[setting.k for setting in race] for _, race in runs.shared_races(pairs)] == [[2, 4]] * 4
+    together = bench.run(pairs)
+    assert by_setting(together) == by_setting([row for pair in pairs for row in bench.run([pair])])
+    by_k = [[row for row in together if row.k == k] for k in (2, 4)]
+    assert [row.mean_squared_error for row in by_k[0]] == [row.mean_squared_error for row in by_k[1]]
+    assert [row.seconds for row in by_k[0]] == [row.seconds for row in by_k[1]]
+
+
 def test_algorithms_that_plan_by_the_budget_and_complete_enumerations_have_one_race_per_budget():
     source = bench.Source("tie", "0")
     everything = 2 ** source.open().game.n_players

@@ -1,5 +1,7 @@
 """Algorithms of other packages: their evaluations are counted correctly, and they have no side effects."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,19 @@ def test_a_run_that_fails_is_reported_with_its_message_and_not_as_a_refusal(monk
     text = race.report(rows)
     assert "shapiq:svarm failed: ValueError: singular" in text
     assert "cannot run" in text
+
+
+def test_the_time_is_that_of_the_attempt_that_counts(smooth_game):
+    def wasteful(game, budget):
+        while budget > 30 and time.process_time() < late:
+            pass
+        rows = np.random.default_rng(0).random((2 * budget, 7)) < 0.5
+        return game(rows)[:7]
+
+    late = time.process_time() + 0.2
+    answer = external.spend(wasteful, smooth_game(7), budget=40)
+    assert answer.evaluations <= 40
+    assert answer.seconds < 0.1
 
 
 def test_estimates_that_are_not_finite_are_a_failure(monkeypatch, smooth_game):

@@ -82,6 +82,17 @@ def plans_by_budget(name: str) -> bool:
     return not algorithm.extendable
 
 
+def depends_on_k(name: str) -> bool:
+    """Return whether the estimates of an algorithm may depend on k; those of other packages do not.
+
+    Examples
+    --------
+    >>> depends_on_k("cmcs@k"), depends_on_k("shap:kernel")
+    (True, False)
+    """
+    return name not in RIVALS
+
+
 def version_of(name: str) -> str:
     """Return the package of an algorithm and its version; for an import string, a checksum of the module's file.
 

@@ -3,13 +3,15 @@
 Packages define a budget differently: some count every access, some do not count the empty coalition, and some evaluate
 coalitions repeatedly. The comparison uses the cost to the user: distinct coalitions, or calls with
 ``counting="calls"``. The budget passed to a package is therefore adjusted until the package spends as much of the real
-budget as possible without exceeding it. All attempts use the same seed, and only the best one counts.
+budget as possible without exceeding it. All attempts use the same seed, and only the best one counts, also for the CPU
+time.
 
 A run that ends with an error or with estimates that are not finite has failed. Its message is part of the answer.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -42,6 +44,8 @@ class Answer(NamedTuple):
     calls: int
     failure: str = ""
     """The message of the error that ended the run, which then has no estimates."""
+    seconds: float = 0.0
+    """The CPU time of the attempt that counts, with its evaluations of the game."""
 
 
 class RivalError(Exception):
@@ -131,16 +135,17 @@ def spend(
     best = Answer(None, 0, 0)
     passed, too_much, spent_best = budget, None, 0
     for _ in range(_ATTEMPTS):
-        counted = CountedGame(game, counting)
+        counted, start = CountedGame(game, counting), time.process_time()
         try:
             estimates = run(counted, passed)
         except RivalError as error:
             return best if best.estimates is not None else best._replace(failure=str(error))
-        spent = counted.ledger.spent
+        spent, seconds = counted.ledger.spent, time.process_time() - start
         if spent > budget:
             too_much = passed
         elif estimates is not None and spent > spent_best:
-            best, spent_best = Answer(estimates, counted.ledger.evaluations, counted.ledger.calls), spent
+            ledger = counted.ledger
+            best, spent_best = Answer(estimates, ledger.evaluations, ledger.calls, seconds=seconds), spent
         else:
             break  # a larger budget did not increase the spending
         if spent_best >= _CLOSE * budget:

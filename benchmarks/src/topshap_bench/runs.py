@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from topshap.core.race import Race
 from topshap.core.validation import check_int
+from topshap.games import AdditiveGame
 from topshap.reference import metrics
 from topshap.statistics.ranking import rank_key
 from topshap_bench import external
 from topshap_bench.contestants import contestant, version_of
 from topshap_bench.rivals import RIVALS
-from topshap_bench.settings import MEASURES, Row
+from topshap_bench.settings import MEASURES, Row, Setting
+from topshap_bench.sources import OpenedGame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from topshap.core.result import TopK
     from topshap.core.typing import Players, Values
-    from topshap_bench.settings import Setting
-    from topshap_bench.sources import OpenedGame, Source
+    from topshap_bench.sources import Source
 
 LEVEL = 0.95
 """The level of the intervals whose coverage is measured."""
@@ -32,7 +34,7 @@ def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, 
     """Return the settings of each race, by increasing budget.
 
     Settings that differ only in the budget share a race if the algorithm does not depend on it: the result of the race
-    is read at each budget.
+    is read at each budget. Settings of an external algorithm that differ only in k share its estimates.
 
     Examples
     --------
@@ -41,13 +43,17 @@ def shared_races(pairs: Iterable[tuple[Source, Setting]]) -> list[tuple[Source, 
     >>> pairs = fixed_budget_settings(games, algorithms, ks=[3], budgets=[50, 100], runs=1)
     >>> [[(setting.algorithm, setting.budget) for setting in race] for _, race in shared_races(pairs)]
     [[('cmcs', 50), ('cmcs', 100)], [('kernelshap', 50)], [('kernelshap', 100)]]
+    >>> pairs = fixed_budget_settings(games, ["shap:kernel"], ks=[3, 5], budgets=[50], runs=1)
+    >>> [[setting.k for setting in race] for _, race in shared_races(pairs)]
+    [[3, 5]]
     """
     races: dict[tuple[Source, Setting], list[Setting]] = {}
     for source, setting in pairs:
-        shared = setting.budget is not None and not setting.plans_by_budget
-        if shared and setting.counting == "distinct":  # a budget for all coalitions leads to enumeration
-            shared = (setting.budget or 0) < 2 ** source.open().game.n_players
-        races.setdefault((source, setting._replace(budget=None) if shared else setting), []).append(setting)
+        shared = setting.shared
+        if shared.budget != setting.budget and setting.counting == "distinct":
+            enumerates = (setting.budget or 0) >= 2 ** source.open().game.n_players  # a budget for all coalitions
+            shared = setting if enumerates else shared
+        races.setdefault((source, shared), []).append(setting)
     return [(source, sorted(race, key=lambda setting: setting.budget or 0)) for (source, _), race in races.items()]
 
 
@@ -58,13 +64,17 @@ def run_chunk(races: Sequence[tuple[Source, Sequence[Setting]]], seed: int) -> l
 
 def run_race(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> list[Row]:
     """Run one race and compare its results at all budgets with the exact values."""
-    play = _external_answers if settings[0].algorithm in RIVALS else _race_answers
-    rows, seconds, start = [], 0.0, time.process_time()
-    for setting, answer in zip(settings, play(opened, settings, seed), strict=True):
-        seconds += time.process_time() - start
-        rows.append(_row(opened, setting, answer, seed, seconds))
-        start = time.process_time()
-    return rows
+    _import_what_it_needs(settings[0].algorithm)
+    answers = _answers(opened, settings, seed)
+    return [_row(opened, setting, answer, seed) for setting, answer in zip(settings, answers, strict=True)]
+
+
+@cache
+def _import_what_it_needs(algorithm: str) -> None:
+    """Run an algorithm once on a small game, so that the time of imports does not count as that of its first run."""
+    small = AdditiveGame(np.arange(6.0))
+    opened = OpenedGame(small, small.shapley_values(), "")
+    list(_answers(opened, [Setting("additive", "small", algorithm, k=2, budget=30)], seed=0))
 
 
 class _Answer(NamedTuple):
@@ -73,12 +83,19 @@ class _Answer(NamedTuple):
     evaluations: int
     calls: int
     stopped: str
+    seconds: float
     top: TopK | None = None
     """The result of an algorithm of topshap."""
 
 
+def _answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
+    play = _external_answers if settings[0].algorithm in RIVALS else _race_answers
+    return play(opened, settings, seed)
+
+
 def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
     """Yield the result of a race at each budget."""
+    start, seconds = time.process_time(), 0.0
     game, race = opened.game, _race(opened, settings[0], seed)
     for setting in settings:
         if setting is not settings[0]:
@@ -86,7 +103,9 @@ def _race_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) ->
         while not race.done:  # faster than an oracle, since values are looked up in a table
             race.tell(game(race.ask()))
         top = race.result()
-        yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped, top)
+        seconds += time.process_time() - start
+        yield _Answer(top.players, top.estimates, top.evaluations, top.calls, top.stopped, seconds, top)
+        start = time.process_time()
 
 
 def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
@@ -109,26 +128,28 @@ def _race(opened: OpenedGame, setting: Setting, seed: int) -> Race:
 
 
 def _external_answers(opened: OpenedGame, settings: Sequence[Setting], seed: int) -> Iterator[_Answer]:
-    """Yield the results of an algorithm of another package."""
+    """Yield the results of an algorithm of another package, which estimates the values once for all k."""
+    first = settings[0]
+    for_estimates, for_ties = first.seeds(seed).spawn(2)
+    answer = external.estimate(
+        first.algorithm,
+        opened.game,
+        budget=check_int("budget", first.budget, low=2),
+        seed=int(for_estimates.generate_state(1)[0]),
+        counting=first.counting,  # type: ignore[arg-type]  # checked by the ledger
+    )
+    if answer.estimates is None:
+        stopped = f"failed: {answer.failure}" if answer.failure else "refused"
+        yield from [_Answer(None, None, 0, 0, stopped, answer.seconds) for _ in settings]
+        return
+    order = np.random.default_rng(for_ties).permutation(len(answer.estimates))  # ties are broken as in a race
+    ranked = order[np.argsort(-answer.estimates[order], kind="stable")]
     for setting in settings:
-        budget = check_int("budget", setting.budget, low=2)
-        for_estimates, for_ties = setting.seeds(seed).spawn(2)
-        answer = external.estimate(
-            setting.algorithm,
-            opened.game,
-            budget=budget,
-            seed=int(for_estimates.generate_state(1)[0]),
-            counting=setting.counting,  # type: ignore[arg-type]  # checked by the ledger
-        )
-        if answer.estimates is None:
-            yield _Answer(None, None, 0, 0, f"failed: {answer.failure}" if answer.failure else "refused")
-            continue
-        order = np.random.default_rng(for_ties).permutation(len(answer.estimates))  # ties are broken as in a race
-        players = order[np.argsort(-answer.estimates[order], kind="stable")][: setting.k]
-        yield _Answer(players, answer.estimates, answer.evaluations, answer.calls, "finished")
+        cost = answer.evaluations, answer.calls
+        yield _Answer(ranked[: setting.k], answer.estimates, *cost, "finished", answer.seconds)
 
 
-def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, seconds: float) -> Row:
+def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int) -> Row:
     exact = opened.exact_of(setting.order)
     quality: tuple[float, ...] = (float("nan"),) * 4
     lead = None
@@ -151,7 +172,7 @@ def _row(opened: OpenedGame, setting: Setting, answer: _Answer, seed: int, secon
         stopped=answer.stopped,
         evaluations=answer.evaluations,
         calls=answer.calls,
-        seconds=seconds,
+        seconds=answer.seconds,
         **dict(zip(MEASURES, quality, strict=True)),  # type: ignore[arg-type]  # all of them are floats
         range_of_v=opened.range_of_v,
         confidence=confidence,

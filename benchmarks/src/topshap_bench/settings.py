@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topshap_bench.contestants import plans_by_budget
+from topshap_bench.contestants import depends_on_k, plans_by_budget
 
 COST = ("evaluations", "calls", "seconds")
 """The columns with the cost of a run."""
@@ -76,8 +76,21 @@ class Setting(NamedTuple):
         """
         return plans_by_budget(self.algorithm)
 
+    @property
+    def shared(self) -> Setting:
+        """The setting without what the algorithm does not depend on: k, the budget, or neither.
+
+        Examples
+        --------
+        >>> Setting("global", "wine", "cmcs", k=3, budget=500).shared.budget
+        >>> Setting("global", "wine", "shap:kernel", k=3, budget=500).shared[3:6]
+        (0, '', 500)
+        """
+        without_k = self if depends_on_k(self.algorithm) else self._replace(k=0)
+        return without_k if self.plans_by_budget else without_k._replace(budget=None)
+
     def seeds(self, seed: int) -> np.random.SeedSequence:
-        """Return the seed sequence of the run, the same for all budgets if the algorithm does not depend on them.
+        """Return the seed sequence of the run, the same for all k and budgets that the algorithm does not depend on.
 
         Examples
         --------
@@ -87,8 +100,7 @@ class Setting(NamedTuple):
         False
         """
         named = self._replace(guarantee="asymptotic") if self.guarantee == "published" else self  # as in recorded data
-        key = named.key if self.plans_by_budget else named._replace(budget=None).key
-        digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
+        digest = hashlib.blake2b(named.shared.key.encode(), digest_size=16).digest()
         return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 
 
@@ -120,7 +132,8 @@ class Row(NamedTuple):
     evaluations: int
     calls: int
     seconds: float
-    """CPU time of the run in its process, up to this budget."""
+    """CPU time of the run up to this budget, with the evaluations of the game and without the measures. For external
+    algorithms, that of the attempt that counts, see `topshap_bench.external`."""
     binary_precision: float
     ratio_precision: float
     inclusion_exclusion_error: float
@@ -148,6 +161,11 @@ class Row(NamedTuple):
     def relative_error(self) -> float:
         """The inclusion-exclusion error as a fraction of the range of the Shapley values, 0 if all are equal."""
         return self.inclusion_exclusion_error / self.value_range if self.value_range else 0.0
+
+    @property
+    def relative_squared_error(self) -> float:
+        """The mean squared error of all values as a fraction of the squared range, 0 if all values are equal."""
+        return self.mean_squared_error / self.value_range**2 if self.value_range else 0.0
 
     @property
     def allowed_error(self) -> float:
