@@ -32,6 +32,7 @@ from topshap import cli
 from topshap.games import TableGame
 from topshap_bench import cli as bench_cli
 from topshap_bench import (
+    clock,
     fixed_budget,
     fixed_confidence,
     global_games,
@@ -98,6 +99,7 @@ ONLY_NAMES = {
 
 SMALL = {
     race: {"budgets": (20, 40), "ks": (2,), "algorithms": ("cmcs", "shapiq:svarm")},
+    clock: {"largest": {"odd-gp": 100, "cmcs": 400}, "budgets": (100, 400), "ks": (2,)},
     guarantee: {
         "kinds": ("voting",),
         "games": 1,
@@ -125,7 +127,7 @@ SMALL = {
 FEWER = {
     **{
         module: {"runs": 1, "n_jobs": 1}
-        for module in (race, guarantee, goals, paper, fixed_budget, tree_surrogates, warm_up)
+        for module in (race, clock, guarantee, goals, paper, fixed_budget, tree_surrogates, warm_up)
     },
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
     reproduce: {"runs": 2, "n_jobs": 1},
