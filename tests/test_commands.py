@@ -92,6 +92,7 @@ ONLY_NAMES = {
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
     "topshap-bench stability",
+    "topshap-bench stopping --games games --runs 5",  # needs lightshap
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it
     "topshap-bench german-credit --folder datasets --algorithm cmcs@k --algorithm samplingshap@k --runs 1",
 }
