@@ -91,6 +91,7 @@ ONLY_NAMES = {
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
+    "topshap-bench clock --rows results/race.csv --games games --unseen --quick --out results",  # needs a race
     "topshap-bench stability",
     "topshap-bench stopping --games games --runs 5",  # needs lightshap
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it

@@ -45,11 +45,13 @@ BUDGETS = (100, 250, 500, 1000, 2000, 5000, 10_000, 20_000, 65_536)
 LARGEST: Mapping[str, int] = {
     OURS: 2000,
     "cmcs": 65_536,
+    "greedy-cmcs": 20_000,
     "kernelshap": 20_000,
     "shap:kernel": 20_000,
     "shap:permutation": 5000,
     "shapiq:kernelshap": 20_000,
     "shapiq:kadd-shap": 5000,
+    "shapiq:proxyshap-adjusted": 5000,
     "lightshap:kernel": 5000,
 }
 """The largest budget of each algorithm in the runs for cheap value functions, so that no run takes many seconds."""

@@ -71,9 +71,11 @@ def race(
 
 
 def clock(
-    rows: Annotated[Path | None, typer.Option(help="The results file of a race, race.csv.")] = None,
+    rows: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The results file of a race, race.csv.")
+    ] = None,
     games: Annotated[
-        Path | None, typer.Option(help="A folder with complete games, for runs with the large budgets of cheap games.")
+        Path | None, typer.Option(help="A folder with complete games, for runs with larger budgets than a race has.")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of every combination with large budgets.")] = 2,
     unseen: Unseen = False,
