@@ -94,6 +94,11 @@ GAMES ?=
 BASELINES ?=
 RESULTS ?= topshap-bench
 BENCH = $(ONE_THREAD) $(BIN)/topshap-bench
+# The newest shap and shapiq need Python 3.12 or later, which the virtual environment of the tests may not have.
+RIVALS_VENV := .venv-rivals
+RIVALS_PYTHON ?= $(shell for python in python3.13 python3.12 \
+	$$(ls -rd $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.1[23].*/bin/python 2>/dev/null) $(PYTHON); do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo "$$python" && break; done)
 FOLDERS = $(if $(GAMES),--games $(GAMES)) --out $(RESULTS)
 
 confidence: $(VENV)/.bench ## evaluations until confident, with GAMES=dir BASELINES=dir
@@ -108,8 +113,14 @@ bench-paper: $(VENV)/.bench ## the paper's figures and its Table 1, into RESULTS
 bench-german-credit: $(VENV)/.bench ## the German credit game of Table 1, from OpenML or DATASETS=dir; hours, resumable
 	$(BENCH) german-credit --out $(RESULTS) $(if $(DATASETS),--folder $(DATASETS))
 
-bench-race: $(VENV)/.bench ## topshap against the published algorithms, shap and shapiq
-	$(BENCH) race $(FOLDERS)
+$(RIVALS_VENV)/.bench: pyproject.toml benchmarks/pyproject.toml
+	@test -n "$(RIVALS_PYTHON)" || { echo "The newest shap and shapiq need Python 3.12 or 3.13. None was found on the PATH or in pyenv's folder: install one, or name it with RIVALS_PYTHON=path."; exit 1; }
+	$(RIVALS_PYTHON) -m venv $(RIVALS_VENV)
+	$(RIVALS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' --editable 'benchmarks[rivals]'
+	touch $@
+
+bench-race: $(RIVALS_VENV)/.bench ## topshap against the published algorithms and the newest shap, shapiq and lightshap
+	$(ONE_THREAD) $(RIVALS_VENV)/bin/topshap-bench race --networks --large --slow $(if $(GAMES),--unseen) $(FOLDERS)
 
 bench-guarantee: $(VENV)/.bench ## how often races that stop by themselves are wrong
 	$(BENCH) guarantee $(FOLDERS)
@@ -195,4 +206,4 @@ selection: $(VENV)/.bench ## TopKSelector next to SelectKBest and RFE on real da
 	$(BENCH) selection
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site .coverage .coverage.* coverage.xml chaos-failures.txt
+	rm -rf $(VENV) $(RIVALS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis screenshots site .coverage .coverage.* coverage.xml chaos-failures.txt

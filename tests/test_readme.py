@@ -93,8 +93,9 @@ def test_the_main_figures_agree_with_the_lines_of_the_reports():
     for name, stated in {
         "shap:kernel": "{} of that of shap's KernelExplainer",
         "shap:permutation": "{} of its PermutationExplainer",
-        "shapiq:kadd-shap": "{} of shapiq's kADD-SHAP",
-        "shapiq:kernelshap": "{} of its KernelSHAP",
+        "shapiq:oddshap": "{} of shapiq's OddSHAP",
+        "shapiq:proxyshap-adjusted": "{} of its ProxySHAP",
+        "shapiq:leverageshap": "{} of its LeverageSHAP",
     }.items():
         line = re.search(rf"^{name} .*$", over_all_games, flags=re.MULTILINE)[0]
         ratio = re.search(r"(\S+) \[", line)[1]

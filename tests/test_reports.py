@@ -139,8 +139,8 @@ def test_a_bound_is_not_a_figure(folder):
 def test_an_error_names_the_placeholder_and_says_what_to_do(folder):
     with pytest.raises(ReportError, match=r"^docs/sitetools/figures.py has no figure \{\{ nothing \}\}$"):
         fill("{{ nothing }}", folder)
-    with pytest.raises(ReportError, match=r"^\{\{ race-kadd \}\}: race.txt has no row .*; publish a report"):
-        fill("{{ race-kadd }}", folder)
+    with pytest.raises(ReportError, match=r"^\{\{ race-oddshap \}\}: race.txt has no row .*; publish a report"):
+        fill("{{ race-oddshap }}", folder)
 
 
 def test_the_race_may_be_printed_by_number_of_players(folder):

@@ -27,7 +27,7 @@ def games(tmp_path_factory):
 def test_the_race_counts_wins_and_losses_for_every_rival(games, tmp_path):
     rivals = ["cmcs", "shapiq:kernelshap"]
     found = race.race(games, tmp_path, algorithms=rivals, budgets=[20, 60], ks=[3], runs=2)
-    whole = found.text.split("all games")[1]
+    whole = found.text.split("\nall games")[1]
     for rival in rivals:
         line = next(line for line in whole.splitlines() if line.startswith(rival))
         *_, wins, ties, losses, compared, failed = line.split()

@@ -11,12 +11,12 @@ from topshap_bench import cli, clock
 N_PLAYERS = 14
 
 
-def row(algorithm, budget, *, error, seconds, evaluations=None, stopped="finished", game="wine", run=0):
+def row(algorithm, budget, *, error, seconds, evaluations=None, stopped="finished", game="wine", run=0, range_of_v=1.0):
     """Return a row of a race with a range of 1."""
     setting = bench.Setting("global", game, algorithm, k=3, budget=budget, run=run)
     cost = {"evaluations": evaluations or budget, "calls": budget, "seconds": seconds, "stopped": stopped}
     measures = {"binary_precision": 1.0, "ratio_precision": 1.0, "mean_squared_error": 0.0}
-    named = {"seed": 0, "version": "", "n_players": N_PLAYERS, "value_range": 1.0}
+    named = {"seed": 0, "version": "", "n_players": N_PLAYERS, "value_range": 1.0, "range_of_v": range_of_v}
     return bench.Row(**setting._asdict(), **cost, **measures, **named, inclusion_exclusion_error=error)
 
 
@@ -52,7 +52,7 @@ def test_a_limit_beyond_the_largest_budget_is_not_compared():
 
 
 def test_an_algorithm_that_takes_longer_with_its_smallest_budget_is_too_slow():
-    rows = [*of_two(), row("slow", 100, error=0.0, seconds=1e9)]
+    rows = [*of_two(), *(row("slow", budget, error=0.0, seconds=1e9) for budget in (100, 1000))]
     found = ratio(rows, "slow", 0.001)
     assert (str(found), found.too_slow) == ("too slow", 2)
 
@@ -73,16 +73,23 @@ def test_the_time_is_the_median_and_the_error_the_mean_of_the_runs(monkeypatch):
     runs = [
         row("odd-gp", 100, error=e, seconds=s, run=i) for i, (e, s) in enumerate([(0.1, 1.0), (0.3, 9.0), (0.2, 2.0)])
     ]
-    (curves,) = clock.curves_of(runs).values()
-    assert curves["odd-gp"].seconds == [2.0]
-    assert np.exp(curves["odd-gp"].errors) == pytest.approx([0.2])
+    (curves,) = clock.curves_of([*runs, row("odd-gp", 250, error=0.1, seconds=5.0)]).values()
+    assert curves["odd-gp"].seconds.tolist() == [2.0, 5.0]
+    assert np.exp(curves["odd-gp"].errors) == pytest.approx([0.2, 0.1])
 
 
 def test_budgets_with_which_an_algorithm_cannot_run_are_left_out():
     rows = [*of_two(), row("shap:permutation", 100, error=float("nan"), seconds=0.0, stopped="refused")]
-    rows.append(row("shap:permutation", 1000, error=0.1, seconds=0.1))
+    rows += [row("shap:permutation", budget, error=0.1, seconds=0.1) for budget in (500, 1000)]
     (curves,) = clock.curves_of(rows).values()
-    assert curves["shap:permutation"].budgets == [1000]
+    assert curves["shap:permutation"].budgets == [500, 1000]
+
+
+def test_single_budgets_and_games_that_are_not_tables_are_left_out():
+    rows = [*of_two(), row("slow", 100, error=0.1, seconds=1.0)]
+    others = [other._replace(game="trees", range_of_v=None) for other in of_two()]
+    assert list(clock.curves_of([*rows, *others])) == [("global", "wine")]
+    assert "slow" not in clock.curves_of(rows)["global", "wine"]
 
 
 @pytest.mark.parametrize(
@@ -109,16 +116,16 @@ def test_the_best_algorithm_is_exact_without_doubt():
 
 def test_rows_and_games_are_reported_apart_and_drawn(tmp_path):
     rows = [*of_two(), *of_two(game="zoo")]
-    options = {"largest": {"odd-gp": 100, "cmcs": 500}, "budgets": (100, 400), "ks": (3,), "runs": 1, "n_jobs": 1}
-    text = clock.clock(tmp_path, rows=rows, sources=bench.adversarial("voting", 1), **options)
+    options = {"largest": {"odd-gp": 250, "cmcs": 500}, "budgets": (100, 250, 400), "ks": (3,), "runs": 1, "n_jobs": 1}
+    text = clock.clock(tmp_path, rows=rows, sources=bench.adversarial("step", 1), **options)
     assert "the race, global: 2 games, 2 limits\n" in text
-    assert "large budgets, voting: 1 games, 1 limits\n" in text
+    assert "large budgets, step: 1 games, 2 limits\n" in text
     assert {path.name for path in tmp_path.iterdir()} == {"clock.csv", "clock.txt", "clock.png"}
     assert (tmp_path / "clock.txt").read_text(encoding="utf-8") == text + "\n"
 
 
 def test_rows_without_odd_gp_are_refused(tmp_path):
-    with pytest.raises(ParameterError, match="runs of odd-gp with at least one of the budgets"):
+    with pytest.raises(ParameterError, match="runs of odd-gp on tables with at least one of the budgets"):
         clock.clock(tmp_path, rows=[row("cmcs", 100, error=0.1, seconds=0.1)])
     with pytest.raises(ParameterError, match="the rows of a race, unless there are games"):
         clock.clock(tmp_path)

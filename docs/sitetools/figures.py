@@ -177,6 +177,11 @@ def _ratio(algorithm: str) -> Cell:
     return Cell("race", RACE, RATIO, {"algorithm": algorithm}, decimals=2)
 
 
+def _to_best(size: str, measure: str) -> Cell:
+    row = {"ratio of odd-gp": f"{size} games: {measure} / best rival's"}
+    return Cell("race", "^odd-gp next to its rivals", r"found \[95%\]", row, decimals=2)
+
+
 def _relative(algorithm: str) -> Cell:
     rows = {"game": ALL_GAMES, "algorithm": algorithm, "epsilon": r"0\.05"}
     return Cell("confidence", RELATIVE, "evaluations", rows)
@@ -201,11 +206,18 @@ FIGURES: dict[str, Figure] = {
     "race-most": Line("race", rf"{RACE}.* budgets \[.*?(\d+)\]"),
     "race-compared": Cell("race", RACE, "compared", {"algorithm": "odd-gp"}),
     "race-losses": Largest("race", RACE, "losses", {"algorithm": "(?!odd-gp$).*"}),
+    "race-shap": Line("race", r"\A.* shap (\d[\d.]*),"),
     "race-shapiq": Line("race", r"\A.*shapiq (\d[\d.]*),"),
     "race-kernel": _ratio("shap:kernel"),
     "race-permutation": _ratio("shap:permutation"),
-    "race-kadd": _ratio("shapiq:kadd-shap"),
-    "race-kernelshap": _ratio("shapiq:kernelshap"),
+    "race-oddshap": _ratio("shapiq:oddshap"),
+    "race-proxyshap": _ratio("shapiq:proxyshap-adjusted"),
+    "race-leverageshap": _ratio("shapiq:leverageshap"),
+    "race-best-error": _to_best("small", "error"),
+    "race-best-mse": _to_best("small", "mse"),
+    "race-large-mse": _to_best("large", "mse"),
+    "race-large-games": Line("race", r"^all large games: (\d+) games"),
+    "race-large-players": Line("race", r"^all large games: \d+ games of (\d+ to \d+) players"),
     "sure-fewer": Cell("confidence", PAPERS_TERMS, "fewer", {"game": ALL_GAMES}),
     "sure-games": Count("confidence", PAPERS_TERMS, "fewer", {"game": f"(?!{ALL_GAMES}).*"}),
     "sure-wrong": Cell("confidence", PAPERS_TERMS, "wrong", {"game": ALL_GAMES}),

@@ -12,11 +12,13 @@ README = Path(__file__).parent.parent.parent / "README.md"
 SECTION = re.compile(r"(?<=^## Benchmarks\n\n).*?(?=\n\n## )", flags=re.DOTALL | re.MULTILINE)
 TEXT = """
 On {{ race-games }} complete games that were not used for tuning, with {{ race-least }} to {{ race-most }} distinct
-evaluations and k = {{ race-ks }}, the error of `odd-gp` is {{ race-kernel }} of that of shap's KernelExplainer,
-{{ race-permutation }} of its PermutationExplainer, {{ race-kadd }} of shapiq's kADD-SHAP and {{ race-kernelshap }} of
-its KernelSHAP (version {{ race-shapiq }}, unpaired; geometric means over games). The error is the distance of the set
-from the true top k. Of the {{ race-compared }} combinations of a game and a budget, `odd-gp` loses at most
-{{ race-losses }} to any rival.
+evaluations and k = {{ race-ks }}, the error of `odd-gp` is {{ race-kernel }} of that of shap's KernelExplainer and
+{{ race-permutation }} of its PermutationExplainer (version {{ race-shap }}), and {{ race-oddshap }} of shapiq's
+OddSHAP, {{ race-proxyshap }} of its ProxySHAP and {{ race-leverageshap }} of its LeverageSHAP (version
+{{ race-shapiq }}; geometric means over games). The error is the distance of the set from the true top k. Next to the
+best of all rivals in every game and budget, the error is {{ race-best-error }} and the mean squared error of all
+values {{ race-best-mse }}; in {{ race-large-games }} games of {{ race-large-players }} players, the latter is
+{{ race-large-mse }}. The report lists the families and budgets in which a rival is ahead.
 
 With the settings of Table 1 in [the paper](https://arxiv.org/abs/2504.02019), `odd-gp@k` needs
 {{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over

@@ -21,7 +21,9 @@ from topshap.core.validation import front_door, refuse
 from topshap_bench.contestants import known
 from topshap_bench.experiment import fixed_budget_settings, run
 from topshap_bench.figures import MOST_CURVES, Panel, draw
-from topshap_bench.race import ADDED, KS, OURS
+from topshap_bench.race import KS
+from topshap_bench.race_ratios import ADDED as ADDED_BY_MEASURE
+from topshap_bench.race_ratios import OURS
 from topshap_bench.summary import as_text, circumstances, grouped
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ LIMITS = (100, 250, 500, 1000)
 """The budgets of odd-gp whose times are the limits."""
 SLACK = 1.05
 """A limit that exceeds the time of the largest run by this factor is beyond what is known of an algorithm."""
+ADDED = ADDED_BY_MEASURE["relative_error"]
+"""A fraction of the range that is added to errors before division, as in the race."""
 ALL = "all coalitions"
 BUDGETS = (100, 250, 500, 1000, 2000, 5000, 10_000, 20_000, 65_536)
 LARGEST: Mapping[str, int] = {
@@ -110,7 +114,7 @@ def clock(
     found = {title: curves_of(of_part) for title, of_part in parts.items()}
     for title, games in found.items():
         if not limits_of(games):
-            refuse("rows", title, must_be=f"runs of {OURS} with at least one of the budgets {LIMITS}")
+            refuse("rows", title, must_be=f"runs of {OURS} on tables with at least one of the budgets {LIMITS}")
     folder.mkdir(parents=True, exist_ok=True)
     text = "\n\n".join([circumstances("lightshap"), ABOUT, *(report(*part) for part in found.items())])
     (folder / "clock.txt").write_text(text + "\n", encoding="utf-8")
@@ -179,14 +183,18 @@ Games = dict[tuple[str, str], dict[str, Curve]]
 
 
 def curves_of(rows: Iterable[Row]) -> Games:
-    """Return the curves of all algorithms on every game, with the budgets at which they could run for all k."""
-    rows = list(rows)
+    """Return the curves of all algorithms on every table, with the budgets at which they could run for all k.
+
+    Other games are left out, since their evaluations take time that is part of the measured CPU time. So are algorithms
+    with a single budget, which cannot be interpolated, unless it is that of all coalitions.
+    """
+    rows = [row for row in rows if row.range_of_v is not None]
     complete = [row._replace(algorithm=ALL) for row in rows if row.stopped == "exact"]
     games: Games = {}
     for (family, game, algorithm), group in grouped([*rows, *complete], "family", "game", "algorithm").items():
         by_budget = {budget: of_budget for (budget,), of_budget in sorted(grouped(group, "budget").items())}
         can_run = {budget: runs for budget, runs in by_budget.items() if all(map(_has_result, runs))}
-        if can_run:
+        if len(can_run) > 1 or algorithm == ALL:
             games.setdefault((family, game), {})[algorithm] = _curve(can_run)
     return {game: curves for game, curves in games.items() if OURS in curves}
 

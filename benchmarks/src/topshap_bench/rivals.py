@@ -129,12 +129,16 @@ RIVALS: Mapping[str, Rival] = {
     ),
     "lightshap:permutation": Rival(_of_lightshap("permutation"), "Balanced permutations, as by default."),
     "shapiq:kernelshap": _shapiq_rival("KernelSHAP", "Paired coalitions halve the error.", pairing_trick=True),
-    "shapiq:leverageshap": _shapiq_rival("LeverageSHAP", "Default settings, which pair coalitions."),
+    "shapiq:unbiased-kernelshap": _shapiq_rival("UnbiasedKernelSHAP", "Paired coalitions.", pairing_trick=True),
+    "shapiq:leverageshap": _shapiq_rival(
+        "LeverageSHAP", "Pairs, as by default; random counts by size, better with few.", deterministic_counts=False
+    ),
+    "shapiq:leverageshap-fixed": _shapiq_rival("LeverageSHAP", "Default settings: pairs with fixed counts by size."),
     "shapiq:kadd-shap": _shapiq_rival(
         "kADDSHAP", "Interactions of two players, unpaired: with pairs they cancel, and it is KernelSHAP.", max_order=2
     ),
     "shapiq:kadd-shap-3": _shapiq_rival(
-        "kADDSHAP", "Interactions of three players with paired coalitions.", max_order=3, pairing_trick=True
+        "kADDSHAP", "Interactions of three players, unpaired: paired, its error is larger.", max_order=3
     ),
     "shapiq:polyshap": _shapiq_rival(
         "PolySHAP", "Order 3 with paired coalitions; order 2 cancels in pairs.", max_order=3, pairing_trick=True
@@ -142,13 +146,18 @@ RIVALS: Mapping[str, Rival] = {
     "shapiq:oddshap": _shapiq_rival("OddSHAP", "Default settings.", needs=("lightgbm",)),
     "shapiq:svarm": _shapiq_rival("SVARM", "Without pairs, which increase its error."),
     "shapiq:permutation": _shapiq_rival("PermutationSamplingSV", "Default settings; there are no others."),
+    "shapiq:owen": _shapiq_rival("OwenSamplingSV", "Default settings."),
+    "shapiq:stratified": _shapiq_rival("StratifiedSamplingSV", "Default settings; there are no others."),
     "shapiq:regression-msr": _shapiq_rival("RegressionMSR", "Default proxy.", index="SV", needs=("xgboost",)),
     "shapiq:proxyshap": _shapiq_rival(
         "ProxySHAP", "Shapley values only; default proxy.", needs=("xgboost",), **_SHAPLEY
     ),
     "shapiq:proxyshap-adjusted": _shapiq_rival(
+        "ProxySHAP", "Adjusted by the residuals.", needs=("xgboost",), adjustment=True, **_SHAPLEY
+    ),
+    "shapiq:proxyshap-folds": _shapiq_rival(
         "ProxySHAP",
-        "Adjusted by the residuals of five folds, which are not those of the fit.",
+        "Adjusted by residuals of five folds, which are better with many evaluations.",
         needs=("xgboost",),
         adjustment=True,
         k_folds=5,

@@ -163,6 +163,11 @@ class Row(NamedTuple):
         return self.inclusion_exclusion_error / self.value_range if self.value_range else 0.0
 
     @property
+    def relative_squared_error(self) -> float:
+        """The mean squared error of all values as a fraction of the squared range, 0 if all values are equal."""
+        return self.mean_squared_error / self.value_range**2 if self.value_range else 0.0
+
+    @property
     def allowed_error(self) -> float:
         """The `epsilon` of a race that stops when it is confident, in the unit of the values."""
         if self.epsilon is None:

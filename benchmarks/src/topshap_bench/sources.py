@@ -15,6 +15,7 @@ import numpy as np
 from topshap.core.interactions import interactions_from_table
 from topshap.core.validation import check_choice, front_door, refuse
 from topshap.games import AirportGame, GloveGame, TableGame, UnanimityGame, VotingGame
+from topshap_bench import sized_games
 from topshap_bench.adversarial import KINDS, adversarial_game
 from topshap_bench.trained_tables import trained_table
 
@@ -37,7 +38,8 @@ class Source:
     Parameters
     ----------
     family
-        The kind of game: ``"synthetic"``, a kind of `topshap_bench.adversarial`, or the folder of a file.
+        The kind of game: ``"synthetic"``, a kind of `topshap_bench.adversarial`, a kind of `topshap_bench.sized_games`
+        with its number of players, for example ``"tree-30"``, or the folder of a file.
     name
         The name of the game in its family.
     path
@@ -85,6 +87,10 @@ class OpenedGame(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _opened(source: Source) -> OpenedGame:
+    kind, _, players = source.family.rpartition("-")
+    if source.path is None and kind in sized_games.NAMES:
+        game, exact = sized_games.sized_game(kind, int(players), source.name)
+        return OpenedGame(game, exact, (getattr(game, "fingerprint", None) or "")[:12])
     if source.path is not None:
         game: Any = TableGame.load(source.path)
     elif source.family in KINDS:
@@ -176,6 +182,18 @@ def adversarial(kind: str, count: int, n_players: int | None = None) -> list[Sou
     """
     players = "" if n_players is None else f"-of-{n_players}"
     return [Source(kind, f"{number}{players}") for number in range(count)]
+
+
+def sized(players: Sequence[int] = sized_games.PLAYERS) -> list[Source]:
+    """Return games of many players with known Shapley values; see `topshap_bench.sized_games`.
+
+    Examples
+    --------
+    >>> [source.name for source in sized([60]) if source.family == "tree-60"]
+    ['friedman-0', 'classification-0']
+    """
+    kinds = [(kind, n) for n in players for kind in sized_games.NAMES]
+    return [Source(f"{kind}-{n}", name) for kind, n in kinds for name in sized_games.names_of(kind, n)]
 
 
 def _airport(n: int, rng: np.random.Generator) -> AirportGame:

@@ -62,7 +62,7 @@ class Terms(NamedTuple):
         Examples
         --------
         >>> round(Terms(k=5, tolerance=0.01, delta=0.05).matched_epsilon(14), 4)
-        0.0432
+        0.0433
         """
         comparisons = self.k * (n_players - self.k)
         return float(norm.isf(self.delta / comparisons) * sqrt(2.0) * self.tolerance)

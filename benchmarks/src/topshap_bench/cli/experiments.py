@@ -49,6 +49,15 @@ def race(
         int | None, typer.Option(min=1, help="Runs of every combination: by default 10, and 2 with --quick.")
     ] = None,
     unseen: Unseen = False,
+    networks: Annotated[
+        bool, typer.Option("--networks", help="Add games of small neural networks on scikit-learn's tables.")
+    ] = False,
+    large: Annotated[
+        bool, typer.Option("--large", help="Add games of 30 to 500 players, with budgets and rivals of their own.")
+    ] = False,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Add rivals that take seconds, in one family and with one budget only.")
+    ] = False,
     out: Out = OUT,
     jobs: Jobs = -1,
     quick: Quick = False,
@@ -56,17 +65,20 @@ def race(
 ) -> None:
     """Race odd-gp against other algorithms with the same number of distinct evaluations.
 
-    By default it races against all algorithms of topshap, shap and shapiq. A custom algorithm is a subclass of
-    topshap.algorithms.Algorithm in a module that can be imported from the current directory.
+    By default it races against all algorithms of topshap, shap, shapiq and lightshap that are not slow. A custom
+    algorithm is a subclass of topshap.algorithms.Algorithm in a module that can be imported from the current directory.
 
     For example: topshap-bench race --quick --games games --out results
+    or: topshap-bench race --unseen --networks --large --slow --runs 5 -k 3 -k 5 --games games --out results
     """
+    from topshap_bench.pairs.model_games import model_games
     from topshap_bench.race import race as run_race
 
     options: dict[str, Any] = {"budgets": (100, 500), "ks": (3,), "runs": 2} if quick else {"runs": 10}
     options |= given(algorithms=algorithm, budgets=budget, ks=k, runs=runs)
     sources = _sources(games, out, jobs, quick=quick, synthetic=True, unseen=unseen)
-    done = run_race(sources, out, **options, **_how(jobs, seed))
+    sources += model_games(out / "models", ("mlp",)) if networks else []
+    done = run_race(sources, out, large=large, slow=slow, **options, **_how(jobs, seed))
     say_where(done.text, out, "race.csv", "race.txt", "race.png")
 
 

@@ -1,13 +1,17 @@
-"""Games of XGBoost models on tables with many columns, whose interactions are known exactly.
+"""Games of XGBoost models on tables with many columns, whose Shapley values and interactions are known exactly.
 
 Absent features are replaced by those of background rows. For one background row, a leaf of a tree is reached if the
 features of a set A are present and those of a set B absent; other features either do not matter or rule the leaf out.
-With a features in A and b in B, the multilinear extension of that game is t^a (1 - t)^b on the diagonal, and the
-interaction of two players is the integral of its second derivative in their directions:
+With a features in A and b in B, the multilinear extension of that game is t^a (1 - t)^b on the diagonal. The Shapley
+value of a player is the integral of its derivative in the direction of the player:
+
+    Beta(a, b + 1) for a player in A, -Beta(a + 1, b) for a player in B.
+
+The interaction of two players is the integral of its second derivative in their directions:
 
     Beta(a - 1, b + 1) for two players in A, Beta(a + 1, b - 1) for two in B, -Beta(a, b) for one in each.
 
-The interactions of a model are the sums over leaves, times their values, averaged over background rows.
+The values and interactions of a model are the sums over leaves, times their values, averaged over background rows.
 """
 
 from __future__ import annotations
@@ -75,10 +79,22 @@ class TreeGame(NamedTuple):
 @lru_cache(maxsize=4)
 def tree_game(table: str, n: int, row: int) -> TreeGame:
     """Return the game of a row of a table with n columns, as explained for one of `TABLES`."""
+    game, of_row = _game_of_row(table, n, row)
+    return TreeGame(game, tree_interactions(*of_row))
+
+
+def tree_game_of_players(table: str, n: int, row: int) -> tuple[PredictionGame, Values]:
+    """Return the game of a row of a table with n columns, and its exact Shapley values."""
+    game, of_row = _game_of_row(table, n, row)
+    return game, tree_shapley_values(*of_row)
+
+
+def _game_of_row(table: str, n: int, row: int) -> tuple[PredictionGame, tuple[Any, Matrix, Matrix]]:
+    """Return the game of a row, and its model, the row and the background rows."""
     model, X = _fitted(table, n)
     background = X[np.random.default_rng(0).permutation(len(X))[:BACKGROUND]]
     game = PredictionGame(lambda Z: model.predict(Z, output_margin=True), X[row], background, imputer="marginal")
-    return TreeGame(game, tree_interactions(model, X[row], background))
+    return game, (model, X[row], background)
 
 
 @lru_cache(maxsize=2)
@@ -104,13 +120,34 @@ def tree_interactions(model: Any, row: Matrix, background: Matrix) -> Values:
         The rows that replace absent features.
     """
     n = len(row)
-    total, explained = np.zeros((n, n)), row.astype(np.float32)
+    total = np.zeros((n, n))
+    for value, present, absent in _leaves_of_model(model, row, background):
+        _add_leaf(total, value, sorted(present), sorted(absent))
+    return np.asarray(total[np.triu_indices(n, 1)])
+
+
+def tree_shapley_values(model: Any, row: Matrix, background: Matrix) -> Values:
+    """Return the exact Shapley values of all features of an XGBoost model; see `tree_interactions`."""
+    total = np.zeros(len(row))
+    for value, present, absent in _leaves_of_model(model, row, background):
+        a, b = len(present), len(absent)
+        if a:
+            total[list(present)] += value * beta(a, b + 1)
+        if b:
+            total[list(absent)] -= value * beta(a + 1, b)
+    return total
+
+
+def _leaves_of_model(
+    model: Any, row: Matrix, background: Matrix
+) -> Iterator[tuple[float, frozenset[int], frozenset[int]]]:
+    """Yield the leaves of all trees for every background row, with values divided by the number of these rows."""
     trees = [json.loads(text) for text in model.get_booster().get_dump(dump_format="json")]
+    explained = row.astype(np.float32)
     for other in background.astype(np.float32):
         for tree in trees:
             for value, present, absent in _leaves(tree, explained, other, frozenset(), frozenset()):
-                _add_leaf(total, value / len(background), sorted(present), sorted(absent))
-    return np.asarray(total[np.triu_indices(n, 1)])
+                yield value / len(background), present, absent
 
 
 def _leaves(
