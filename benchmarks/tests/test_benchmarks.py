@@ -39,7 +39,7 @@ def test_the_race_counts_wins_and_losses_for_every_rival(games, tmp_path):
 
 
 def test_rivals_that_cannot_run_are_not_compared(games):
-    settings = bench.fixed_budget_settings(games[:1], [race.OURS, "shap:permutation"], ks=[3], budgets=[20], runs=2)
+    settings = bench.fixed_budget_settings(games[:1], ["odd-gp", "shap:permutation"], ks=[3], budgets=[20], runs=2)
     lines = [line.split() for line in race.report(bench.run(settings)).splitlines()]
     assert ["shap:permutation", "cannot", "run", "0", "0"] in lines
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from topshap.core.validation import front_door, refuse
 from topshap_bench import race_ratios
-from topshap_bench.contestants import known
 from topshap_bench.experiment import fixed_budget_settings, run
+from topshap_bench.external import available
 from topshap_bench.figures import MOST_CURVES, Panel, draw
 from topshap_bench.large_race import large_rivals, large_settings
 from topshap_bench.race_ratios import OURS
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 BUDGETS = (50, 100, 250, 500, 1000)
 KS = (1, 3, 5, 7)
 SLOW_BUDGET = 250
+OF_TOPSHAP = ("odd-gp@k", "swap@k", "cmcs", "greedy-cmcs", "cmcs@k", "kernelshap", "stratified-svarm")
+"""The algorithms of topshap that take part by default, without the weaker ones of the paper's comparison."""
 
 ABOUT = f"""Errors are inclusion-exclusion errors, rms is the root mean squared error of all values, both in thousandths
 of the range of the Shapley values; mse is the mean squared error. The best rival of a game and budget is chosen in
@@ -54,13 +56,12 @@ class RaceReport(NamedTuple):
 
 def slow_rivals() -> list[str]:
     """Return the algorithms of installed packages that take seconds for a run."""
-    fast = known(slow=False)
-    return [name for name in known() if name not in fast]
+    return [name for name in available() if RIVALS[name].is_slow]
 
 
 def rivals() -> list[str]:
-    """Return the default rivals: all other algorithms of topshap, and those of installed packages that are not slow."""
-    return [name for name in known(slow=False) if name != OURS]
+    """Return the default rivals: `OF_TOPSHAP`, and the algorithms of installed packages that are not slow."""
+    return [*OF_TOPSHAP, *available(slow=False)]
 
 
 @front_door
@@ -91,8 +92,8 @@ def race(
     slow
         Whether to add rivals that take seconds for a run, in the first family and with `SLOW_BUDGET` only.
     algorithms
-        The rivals; see `topshap_bench.contestants.contestant`. The default is all known algorithms, and fewer in games
-        of many players.
+        The rivals; see `topshap_bench.contestants.contestant`. The default is `rivals`, and fewer in games of many
+        players.
     budgets, ks, runs
         The budgets, the values of k and the number of runs of every combination.
     seed, n_jobs, progress

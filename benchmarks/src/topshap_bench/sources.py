@@ -87,12 +87,13 @@ class OpenedGame(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _opened(source: Source) -> OpenedGame:
+    game: Any
     kind, _, players = source.family.rpartition("-")
     if source.path is None and kind in sized_games.NAMES:
         game, exact = sized_games.sized_game(kind, int(players), source.name)
         return OpenedGame(game, exact, (getattr(game, "fingerprint", None) or "")[:12])
     if source.path is not None:
-        game: Any = TableGame.load(source.path)
+        game = TableGame.load(source.path)
     elif source.family in KINDS:
         number, _, players = source.name.partition("-of-")
         game = adversarial_game(source.family, int(number), int(players) if players else None)

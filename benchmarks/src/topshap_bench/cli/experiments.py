@@ -65,8 +65,9 @@ def race(
 ) -> None:
     """Race odd-gp against other algorithms with the same number of distinct evaluations.
 
-    By default it races against all algorithms of topshap, shap, shapiq and lightshap that are not slow. A custom
-    algorithm is a subclass of topshap.algorithms.Algorithm in a module that can be imported from the current directory.
+    By default it races against the strongest algorithms of topshap and those of shap, shapiq and lightshap that are not
+    slow. A custom algorithm is a subclass of topshap.algorithms.Algorithm in a module that can be imported from the
+    current directory.
 
     For example: topshap-bench race --quick --games games --out results
     or: topshap-bench race --unseen --networks --large --slow --runs 5 -k 3 -k 5 --games games --out results
