@@ -111,7 +111,9 @@ def test_the_time_from_which_on_odd_gp_is_ahead(ratios, text):
 
 def test_the_best_algorithm_is_exact_without_doubt():
     exact = np.log([[clock.ADDED]])
-    assert clock.best({"odd-gp": exact + 1.0, "cmcs": exact, "it": np.array([[np.nan]])}, 0) == "cmcs 2.72"
+    errors = {"odd-gp": exact + 1.0, "cmcs": exact, "it": np.array([[np.nan]])}
+    assert clock.best(errors, 0) == "cmcs 2.72"
+    assert clock.best(errors | {clock.ALL: exact}, 0) == "all coalitions 2.72"
 
 
 def test_rows_and_games_are_reported_apart_and_drawn(tmp_path):
