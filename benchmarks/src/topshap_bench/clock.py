@@ -54,7 +54,9 @@ LARGEST: Mapping[str, int] = {
     "shap:kernel": 20_000,
     "shap:permutation": 5000,
     "shapiq:kernelshap": 20_000,
+    "shapiq:leverageshap-fixed": 20_000,
     "shapiq:kadd-shap": 5000,
+    "shapiq:oddshap": 5000,
     "lightshap:kernel": 5000,
 }
 """The largest budget of each algorithm in the runs for cheap value functions, so that no run takes many seconds."""
