@@ -101,7 +101,7 @@ ONLY_NAMES = {
 
 SMALL = {
     race: {"budgets": (20, 40), "ks": (2,), "algorithms": ("cmcs", "shapiq:svarm")},
-    clock: {"largest": {"odd-gp": 100, "cmcs": 400}, "budgets": (100, 400), "ks": (2,)},
+    clock: {"largest": {"odd-gp": 250, "cmcs": 400}, "budgets": (100, 250, 400), "ks": (2,)},
     guarantee: {
         "kinds": ("voting",),
         "games": 1,
