@@ -12,13 +12,12 @@ README = Path(__file__).parent.parent.parent / "README.md"
 SECTION = re.compile(r"(?<=^## Benchmarks\n\n).*?(?=\n\n## )", flags=re.DOTALL | re.MULTILINE)
 TEXT = """
 On {{ race-games }} complete games that were not used for tuning, with {{ race-least }} to {{ race-most }} distinct
-evaluations and k = {{ race-ks }}, the error of `odd-gp` is {{ race-kernel }} of that of shap's KernelExplainer and
-{{ race-permutation }} of its PermutationExplainer (version {{ race-shap }}), and {{ race-oddshap }} of shapiq's
-OddSHAP, {{ race-proxyshap }} of its ProxySHAP and {{ race-leverageshap }} of its LeverageSHAP (version
-{{ race-shapiq }}; geometric means over games). The error is the distance of the set from the true top k. Next to the
-best of all rivals in every game and budget, the error is {{ race-best-error }} and the mean squared error of all
-values {{ race-best-mse }}; in {{ race-large-games }} games of {{ race-large-players }} players, the latter is
-{{ race-large-mse }}. The report lists the families and budgets in which a rival is ahead.
+evaluations and k = {{ race-ks }}, the error of the top k of `odd-gp` is {{ race-kernel }} of that of shap's
+KernelExplainer, {{ race-permutation }} of its PermutationExplainer (version {{ race-shap }}), {{ race-oddshap }} of
+shapiq's OddSHAP, {{ race-proxyshap }} of its ProxySHAP and {{ race-leverageshap }} of its LeverageSHAP (version
+{{ race-shapiq }}; geometric means over games). Of the best rival in each game and budget, it is
+{{ race-best-error }}, and the mean squared error of all values {{ race-best-mse }} ({{ race-large-mse }} with
+{{ race-large-players }} players).
 
 With the settings of Table 1 in [the paper](https://arxiv.org/abs/2504.02019), `odd-gp@k` needs
 {{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over
@@ -27,7 +26,8 @@ topshap counts distinct coalitions only: `cmcs@k` needs {{ adult-cmcs }} distinc
 {{ diabetes-cmcs }} on diabetes, `odd-gp@k` needs {{ adult-odd-gp }} and {{ diabetes-odd-gp }}.
 
 The numbers are from [race.txt](docs/benchmarks/race.txt), [confidence.txt](docs/benchmarks/confidence.txt) and
-[paper.txt](docs/benchmarks/paper.txt). [Benchmarks](docs/benchmarks.md) has the commands and all results.
+[paper.txt](docs/benchmarks/paper.txt). [Benchmarks](docs/benchmarks.md) has the commands and all results,
+also where rivals are ahead.
 """
 
 
