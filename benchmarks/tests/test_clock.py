@@ -51,6 +51,12 @@ def test_a_limit_beyond_the_largest_budget_is_not_compared():
     assert str(ratio(of_two(seconds=(1e3, 1e4)), "cmcs", 0.001)) == "not known"
 
 
+def test_an_algorithm_that_spends_less_than_its_budget_is_known_up_to_its_budget():
+    rows = [*of_two()[:2], row("cmcs", 100, error=0.4, seconds=1e-9, evaluations=80)]
+    rows.append(row("cmcs", 1000, error=0.2, seconds=1e-9, evaluations=800))
+    assert ratio(rows, "cmcs", 1e6).compared == 2
+
+
 def test_an_algorithm_that_takes_longer_with_its_smallest_budget_is_too_slow():
     rows = [*of_two(), *(row("slow", budget, error=0.0, seconds=1e9) for budget in (100, 1000))]
     found = ratio(rows, "slow", 0.001)

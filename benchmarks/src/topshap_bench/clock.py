@@ -4,7 +4,7 @@ The time of a run is the CPU time of the algorithm, as measured in a race on tab
 evaluations times the time that one of them takes. The time limits are the times that odd-gp takes with some budgets.
 Every other algorithm gets the largest budget that it can afford in the same time: its error is interpolated between the
 budgets of the race, linearly in the logarithms of time and error. Nothing is extrapolated. If an algorithm could afford
-more than `SLACK` times its largest run, its error is not known, and the game is not compared at this limit. If it
+more than `SLACK` times its largest budget, its error is not known, and the game is not compared at this limit. If it
 cannot afford its smallest budget, it is too slow and has no error either.
 
 Runs of topshap that evaluate all coalitions are exact whatever the algorithm. They count as its largest runs, and as an
@@ -41,7 +41,7 @@ GRID = tuple(np.geomspace(1e-6, 1.0, 25).tolist())
 LIMITS = (100, 250, 500, 1000)
 """The budgets of odd-gp whose times are the limits."""
 SLACK = 1.05
-"""A limit that exceeds the time of the largest run by this factor is beyond what is known of an algorithm."""
+"""A limit that exceeds the time for the largest budget by this factor is beyond what is known of an algorithm."""
 ADDED = ADDED_BY_MEASURE["relative_error"]
 """A fraction of the range that is added to errors before division, as in the race."""
 ALL = "all coalitions"
@@ -163,7 +163,7 @@ class Curve(NamedTuple):
         return np.maximum.accumulate(self.seconds + cost * self.evaluations)
 
     def errors_at(self, limits: Values, cost: float) -> Values:
-        """Return the logarithms of the errors at time limits: inf if too slow, nan if beyond the largest run.
+        """Return the logarithms of the errors at time limits: inf if too slow, nan if beyond the largest budget.
 
         Examples
         --------
@@ -174,8 +174,8 @@ class Curve(NamedTuple):
         times = self.times(cost)
         found = np.interp(np.log(limits), np.log(times), self.errors)
         found[limits < times[0]] = np.inf
-        if not self.is_complete:
-            found[limits > SLACK * times[-1]] = np.nan
+        if not self.is_complete:  # a run may take fewer evaluations than its budget
+            found[limits > SLACK * (self.seconds[-1] + cost * self.budgets[-1])] = np.nan
         return found
 
 
