@@ -32,6 +32,7 @@ from topshap import cli
 from topshap.games import TableGame
 from topshap_bench import cli as bench_cli
 from topshap_bench import (
+    clock,
     fixed_budget,
     fixed_confidence,
     global_games,
@@ -90,7 +91,9 @@ ONLY_NAMES = {
     "topshap-bench fixed-budget",
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
+    "topshap-bench clock --rows results/race.csv --games games --unseen --quick --out results",  # needs a race
     "topshap-bench stability",
+    "topshap-bench stopping --games games --runs 5",  # needs lightshap
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it
     "topshap-bench german-credit --folder datasets --algorithm cmcs@k --algorithm samplingshap@k --runs 1",
 }
@@ -98,6 +101,7 @@ ONLY_NAMES = {
 
 SMALL = {
     race: {"budgets": (20, 40), "ks": (2,), "algorithms": ("cmcs", "shapiq:svarm")},
+    clock: {"largest": {"odd-gp": 250, "cmcs": 400}, "budgets": (100, 250, 400), "ks": (2,)},
     guarantee: {
         "kinds": ("voting",),
         "games": 1,
@@ -125,7 +129,7 @@ SMALL = {
 FEWER = {
     **{
         module: {"runs": 1, "n_jobs": 1}
-        for module in (race, guarantee, goals, paper, fixed_budget, tree_surrogates, warm_up)
+        for module in (race, clock, guarantee, goals, paper, fixed_budget, tree_surrogates, warm_up)
     },
     **{module: {"n_jobs": 1} for module in (fixed_confidence, large_confidence, selection)},
     reproduce: {"runs": 2, "n_jobs": 1},

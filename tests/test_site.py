@@ -17,7 +17,9 @@ DOCS = ROOT / "docs"
 PAGE = (DOCS / "benchmarks.md").read_text(encoding="utf-8").rpartition("---\n\n")[2]
 COMMANDS = {
     "race": "topshap-bench race",
+    "clock": "topshap-bench clock",
     "confidence": "topshap-bench fixed-confidence",
+    "stopping": "topshap-bench stopping",
     "guarantee": "topshap-bench guarantee",
     "guarantee-kinds": "topshap-bench guarantee",
     "guarantee-goals": "topshap-bench guarantee-goals",

@@ -26,6 +26,7 @@ from topshap_bench.cli.options import (
     Quick,
     RankBy,
     Seed,
+    Unseen,
     given,
     say_where,
 )
@@ -47,7 +48,7 @@ def race(
     runs: Annotated[
         int | None, typer.Option(min=1, help="Runs of every combination: by default 10, and 2 with --quick.")
     ] = None,
-    unseen: Annotated[bool, typer.Option("--unseen", help="Skip published tables that odd-gp was tuned on.")] = False,
+    unseen: Unseen = False,
     networks: Annotated[
         bool, typer.Option("--networks", help="Add games of small neural networks on scikit-learn's tables.")
     ] = False,
@@ -80,6 +81,35 @@ def race(
     sources += model_games(out / "models", ("mlp",)) if networks else []
     done = run_race(sources, out, large=large, slow=slow, **options, **_how(jobs, seed))
     say_where(done.text, out, "race.csv", "race.txt", "race.png")
+
+
+def clock(
+    rows: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The results file of a race, race.csv.")
+    ] = None,
+    games: Annotated[
+        Path | None, typer.Option(help="A folder with complete games, for runs with larger budgets than a race has.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of every combination with large budgets.")] = 2,
+    unseen: Unseen = False,
+    out: Out = OUT,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    seed: Seed = 0,
+) -> None:
+    """Compare odd-gp with other algorithms at equal CPU time, for evaluations that take from 1 us to 1 s.
+
+    The algorithms, errors and times are those of a race. Cheap evaluations allow larger budgets than its own: with
+    --games, algorithms with little overhead run with up to 65,536 evaluations. Times are affected by other processes.
+
+    For example: topshap-bench clock --games games --quick --runs 1 --out results
+    """
+    from topshap_bench.clock import clock as run_clock
+
+    sources = [] if games is None else _sources(games, out, jobs, quick=quick, unseen=unseen)
+    raced = [] if rows is None else bench.read_results(rows)
+    text = run_clock(out, rows=raced, sources=sources, runs=runs, **_how(jobs, seed))
+    say_where(text, out, *(["clock.csv"] if sources else []), "clock.txt", "clock.png")
 
 
 def guarantee(
@@ -254,7 +284,7 @@ def scale(
     say_where(done.text, out, "scale.csv", "scale.txt", "scale.png")
 
 
-COMMANDS = (race, guarantee, paper, german_credit, scale)
+COMMANDS = (race, clock, guarantee, paper, german_credit, scale)
 
 
 def _sources(

@@ -83,6 +83,27 @@ def fixed_confidence(
     typer.echo(run(games, terms=terms, single_games=single_games, n_jobs=jobs, **options))
 
 
+def stopping(
+    games: Folder,
+    family: Families = None,
+    half: Half = "all",
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="The number of players to find.")] = 5,
+    tol: Annotated[float, typer.Option(help="The tolerance of lightshap.")] = 0.01,
+    delta: Delta = 0.05,
+    runs: Annotated[int, typer.Option(min=1, help="The number of runs for every game and rule.")] = 5,
+    jobs: Jobs = 2,
+) -> None:
+    """Print the evaluations and the wrong sets of lightshap's stopping rule and of topshap's at matched terms.
+
+    For example: topshap-bench stopping --games games --runs 5
+    """
+    from topshap_bench.stopping import Terms
+    from topshap_bench.stopping import stopping as run
+
+    terms = Terms(k, tol, delta, runs)
+    typer.echo(run(games, terms=terms, half=half, n_jobs=jobs, **given(families=family)))
+
+
 def reproduce(
     games: Folder,
     baselines: Annotated[Path, typer.Option(help="A folder with pac_global.csv and fixed_budget_global.csv.")],
@@ -284,6 +305,7 @@ def overhead(
 COMMANDS = (
     fixed_budget,
     fixed_confidence,
+    stopping,
     reproduce,
     large_games,
     large_confidence,

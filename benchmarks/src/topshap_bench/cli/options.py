@@ -36,6 +36,7 @@ Families: TypeAlias = Annotated[
 Half: TypeAlias = Annotated[
     str, typer.Option(help="The games of a family: all, tune (1st, 3rd, ...) or judge (2nd, 4th, ...).")
 ]
+Unseen: TypeAlias = Annotated[bool, typer.Option("--unseen", help="Skip published tables that odd-gp was tuned on.")]
 Delta: TypeAlias = Annotated[float, typer.Option(help="The allowed failure rate.")]
 
 RankBy: TypeAlias = Annotated[
