@@ -97,5 +97,8 @@ def test_slow_rivals_run_in_the_first_family_with_one_budget(tmp_path, monkeypat
     monkeypatch.setattr(race, "slow_rivals", lambda: ["bus"])
     monkeypatch.setattr(race, "SLOW_BUDGET", 30)
     sources = [bench.Source("tie", "0"), bench.Source("voting", "0")]
-    found = race.race(sources, tmp_path, slow=True, algorithms=["cmcs"], budgets=[20, 30], ks=[3], runs=1)
-    assert [(row.family, row.budget) for row in found.rows if row.algorithm == "bus"] == [("tie", 30)]
+    for budgets in ([20, 30], [20, 40]):
+        found = race.race(sources, tmp_path, slow=True, algorithms=["cmcs"], budgets=budgets, ks=[3], runs=1)
+        assert [(row.family, row.budget) for row in found.rows if row.algorithm == "bus"] == [("tie", 30)]
+        assert "bus" in found.text.partition("\nall games: ")[0]
+        assert "bus" not in found.text.partition("\nall games: ")[2]
