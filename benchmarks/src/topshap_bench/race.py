@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 BUDGETS = (50, 100, 250, 500, 1000)
 KS = (1, 3, 5, 7)
-SLOW_BUDGET = 250
 OF_TOPSHAP = ("odd-gp@k", "swap@k", "cmcs", "greedy-cmcs", "cmcs@k", "kernelshap", "stratified-svarm")
 """The algorithms of topshap that take part by default, without the weaker ones of the paper's comparison."""
 
@@ -90,7 +89,7 @@ def race(
     large
         Whether to add games of 30 to 500 players, with the settings of `topshap_bench.large_race`.
     slow
-        Whether to add rivals that take seconds for a run, in the first family and with `SLOW_BUDGET` only.
+        Whether to add rivals that take seconds for a run, in the first family and with the median budget only.
     algorithms
         The rivals; see `topshap_bench.contestants.contestant`. The default is `rivals`, and fewer in games of many
         players.
@@ -107,7 +106,8 @@ def race(
         refuse("ks", ks, must_be="smaller than the number of players of at least one game")
     if slow:
         first = [source for source in sources if source.family == sources[0].family]
-        settings += fixed_budget_settings(first, [OURS, *slow_rivals()], ks=ks, budgets=[SLOW_BUDGET], runs=runs)
+        median = sorted(budgets)[len(budgets) // 2]
+        settings += fixed_budget_settings(first, slow_rivals(), ks=ks, budgets=[median], runs=runs)
     if large:
         settings += large_settings([OURS, *(large_rivals() if algorithms is None else others)], runs=runs)
     rows = run(settings, folder / "race.csv", seed=seed, n_jobs=n_jobs, progress=progress)
