@@ -136,7 +136,8 @@ def _targets(cells: Mapping[str, RunsOfCells], sizes: Mapping[str, str]) -> str:
             found = ratio_to_best(of_size[measure], added)
             lines.append([f"{size} games: {NAMES[measure]} / best rival's", found, target if size == "small" else ""])
         squared, added = of_size["relative_squared_error"], ADDED["relative_squared_error"]
-        closest = max(_rivals(squared), key=lambda name: ratio_to(name, squared, added).ratio)
+        usual = [name for name in _rivals(squared) if sum(name in runs for runs in squared.values()) > len(squared) / 2]
+        closest = max(usual, key=lambda name: ratio_to(name, squared, added).ratio)  # slow rivals run in few games
         about = f"{size} games: largest mse / a rival's, {closest}"
         lines.append([about, ratio_to(closest, squared, added), 0.1 if size == "large" else ""])
     for measure, added in ADDED.items():
