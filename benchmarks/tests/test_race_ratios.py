@@ -95,7 +95,9 @@ def test_the_large_race_adds_games_with_budgets_of_their_own(tmp_path, monkeypat
 
 def test_slow_rivals_run_in_the_first_family_with_one_budget(tmp_path, monkeypatch):
     monkeypatch.setattr(race, "slow_rivals", lambda: ["bus"])
-    monkeypatch.setattr(race, "SLOW_BUDGET", 30)
     sources = [bench.Source("tie", "0"), bench.Source("voting", "0")]
-    found = race.race(sources, tmp_path, slow=True, algorithms=["cmcs"], budgets=[20, 30], ks=[3], runs=1)
+    found = race.race(sources, tmp_path, slow=True, algorithms=["cmcs"], budgets=[20, 30, 40], ks=[3], runs=1)
     assert [(row.family, row.budget) for row in found.rows if row.algorithm == "bus"] == [("tie", 30)]
+    by_family, _, of_all = found.text.partition("\nall games: ")
+    assert "bus" in by_family
+    assert "bus" not in of_all

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 BUDGETS = (50, 100, 250, 500, 1000)
 KS = (1, 3, 5, 7)
-SLOW_BUDGET = 250
 OF_TOPSHAP = ("odd-gp@k", "swap@k", "cmcs", "greedy-cmcs", "cmcs@k", "kernelshap", "stratified-svarm")
 """The algorithms of topshap that take part by default, without the weaker ones of the paper's comparison."""
 
@@ -90,7 +89,7 @@ def race(
     large
         Whether to add games of 30 to 500 players, with the settings of `topshap_bench.large_race`.
     slow
-        Whether to add rivals that take seconds for a run, in the first family and with `SLOW_BUDGET` only.
+        Whether to add rivals that take seconds for a run, in the first family and with the median budget only.
     algorithms
         The rivals; see `topshap_bench.contestants.contestant`. The default is `rivals`, and fewer in games of many
         players.
@@ -107,7 +106,8 @@ def race(
         refuse("ks", ks, must_be="smaller than the number of players of at least one game")
     if slow:
         first = [source for source in sources if source.family == sources[0].family]
-        settings += fixed_budget_settings(first, slow_rivals(), ks=ks, budgets=[SLOW_BUDGET], runs=runs)
+        median = sorted(budgets)[len(budgets) // 2]
+        settings += fixed_budget_settings(first, slow_rivals(), ks=ks, budgets=[median], runs=runs)
     if large:
         settings += large_settings([OURS, *(large_rivals() if algorithms is None else others)], runs=runs)
     rows = run(settings, folder / "race.csv", seed=seed, n_jobs=n_jobs, progress=progress)
@@ -127,10 +127,10 @@ def report(rows: Sequence[Row]) -> str:
 def _groups(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:
     """Return the rows of every family, and those of all games, by size if there are several sizes."""
     families: dict[str, Sequence[Row]] = {name: group for (name,), group in grouped(rows, "family").items()}
-    sizes = {f"all {size} games": _in_all_families(group) for size, group in _by_size(rows).items()}
+    sizes = {f"all {size} games": _without_slow(group) for size, group in _by_size(rows).items()}
     if len(families) == 1:
         return families
-    return {**families, **(sizes if len(sizes) > 1 else {"all games": _in_all_families(rows)})}
+    return {**families, **(sizes if len(sizes) > 1 else {"all games": _without_slow(rows)})}
 
 
 def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -140,10 +140,11 @@ def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return sizes
 
 
-def _in_all_families(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of all algorithms but slow ones, which run in one family only."""
-    families = {name: {row.family for row in group} for (name,), group in grouped(rows, "algorithm").items()}
-    return [row for row in rows if families[row.algorithm] == families[OURS]]
+def _without_slow(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of all algorithms but slow ones, which run in few families and with one budget."""
+    by_algorithm = grouped(rows, "algorithm").items()
+    ran = {name: {(row.family, row.budget) for row in group} for (name,), group in by_algorithm}
+    return [row for row in rows if len(ran[row.algorithm]) > len(ran[OURS]) / 2]
 
 
 def _title(name: str, rows: Sequence[Row]) -> str:
@@ -234,7 +235,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
     """
     made = []
     for size, all_of_size in _by_size(rows).items():
-        of_size = _in_all_families(all_of_size)
+        of_size = _without_slow(all_of_size)
         errors = {name: _mean(_means(group).values()) for (name,), group in grouped(of_size, "algorithm").items()}
         closest = sorted((name for name in errors if name != OURS), key=errors.__getitem__)[: MOST_CURVES - 1]
         column = "family" if size == "small" else "n_players"
