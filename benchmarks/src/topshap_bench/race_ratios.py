@@ -146,9 +146,9 @@ def _targets(cells: Mapping[str, RunsOfCells], sizes: Mapping[str, str]) -> str:
         lines.append([about, ratio_to(closest, squared, added), 0.1 if size == "large" else ""])
     for measure, added in ADDED.items():
         groups = [(key, _chosen(cells[measure], *key)) for key in _families_and_budgets(cells[measure])]
-        (family, budget), worst = max(groups, key=lambda group: ratio_to_best(group[1], added).ratio)
+        (family, budget), of_worst = max(groups, key=lambda group: ratio_to_best(group[1], added).ratio)
         about = f"largest {NAMES[measure]} / best rival's of a family and budget: {family}, {budget}"
-        lines.append([about, ratio_to_best(worst, added), 1.05])
+        lines.append([about, ratio_to_best(of_worst, added), 1.05])
     title = "odd-gp next to its rivals: geometric means of ratios, and their targets"
     return f"{title}\n{as_text(['ratio of odd-gp', 'found [95%]', 'target'], lines)}"
 
