@@ -177,8 +177,8 @@ def _ratio(algorithm: str) -> Cell:
     return Cell("race", RACE, RATIO, {"algorithm": algorithm}, decimals=2)
 
 
-def _to_best(size: str, measure: str) -> Cell:
-    row = {"ratio of odd-gp": f"{size} games: {measure} / best rival's"}
+def _to_best(size: str, measure: str, rest: str = "") -> Cell:
+    row = {"ratio of odd-gp": f"{size} games: {measure} / best rival's{rest}"}
     return Cell("race", "^odd-gp next to its rivals", r"found \[95%\]", row, decimals=2)
 
 
@@ -215,6 +215,7 @@ FIGURES: dict[str, Figure] = {
     "race-leverageshap": _ratio("shapiq:leverageshap"),
     "race-best-error": _to_best("small", "error"),
     "race-best-mse": _to_best("small", "mse"),
+    "race-worst-mse": _to_best("small", "mse", ", largest of a family, .*"),
     "race-large-mse": _to_best("large", "mse"),
     "race-large-games": Line("race", r"^all large games: (\d+) games"),
     "race-large-players": Line("race", r"^all large games: \d+ games of (\d+ to \d+) players"),

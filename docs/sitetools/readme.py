@@ -16,8 +16,8 @@ evaluations and k = {{ race-ks }}, the error of the top k of `odd-gp` is {{ race
 KernelExplainer, {{ race-permutation }} of its PermutationExplainer (version {{ race-shap }}), {{ race-oddshap }} of
 shapiq's OddSHAP, {{ race-proxyshap }} of its ProxySHAP and {{ race-leverageshap }} of its LeverageSHAP (version
 {{ race-shapiq }}; geometric means over games). Of the best rival in each game and budget, it is
-{{ race-best-error }}, and the mean squared error of all values {{ race-best-mse }} ({{ race-large-mse }} with
-{{ race-large-players }} players).
+{{ race-best-error }}, and the mean squared error of all values {{ race-best-mse }} (up to {{ race-worst-mse }} in a
+family).
 
 With the settings of Table 1 in [the paper](https://arxiv.org/abs/2504.02019), `odd-gp@k` needs
 {{ sure-fewer }} times fewer evaluations than the number of calls published for `cmcs@k` (geometric mean over

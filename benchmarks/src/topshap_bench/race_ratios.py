@@ -135,6 +135,10 @@ def _targets(cells: Mapping[str, RunsOfCells], sizes: Mapping[str, str]) -> str:
         for (measure, added), target in zip(ADDED.items(), (0.5, 0.2), strict=True):
             found = ratio_to_best(of_size[measure], added)
             lines.append([f"{size} games: {NAMES[measure]} / best rival's", found, target if size == "small" else ""])
+            families = _cells_of_families(of_size[measure])
+            ratios = {family: ratio_to_best(of_family, added) for family, of_family in families.items()}
+            worst, largest = max(ratios.items(), key=lambda item: item[1].ratio)
+            lines.append([f"{size} games: {NAMES[measure]} / best rival's, largest of a family, {worst}", largest, ""])
         squared, added = of_size["relative_squared_error"], ADDED["relative_squared_error"]
         usual = [name for name in _rivals(squared) if sum(name in runs for runs in squared.values()) > len(squared) / 2]
         closest = max(usual, key=lambda name: ratio_to(name, squared, added).ratio)  # slow rivals run in few games
@@ -142,9 +146,9 @@ def _targets(cells: Mapping[str, RunsOfCells], sizes: Mapping[str, str]) -> str:
         lines.append([about, ratio_to(closest, squared, added), 0.1 if size == "large" else ""])
     for measure, added in ADDED.items():
         groups = [(key, _chosen(cells[measure], *key)) for key in _families_and_budgets(cells[measure])]
-        (family, budget), worst = max(groups, key=lambda group: ratio_to_best(group[1], added).ratio)
+        (family, budget), of_worst = max(groups, key=lambda group: ratio_to_best(group[1], added).ratio)
         about = f"largest {NAMES[measure]} / best rival's of a family and budget: {family}, {budget}"
-        lines.append([about, ratio_to_best(worst, added), 1.05])
+        lines.append([about, ratio_to_best(of_worst, added), 1.05])
     title = "odd-gp next to its rivals: geometric means of ratios, and their targets"
     return f"{title}\n{as_text(['ratio of odd-gp', 'found [95%]', 'target'], lines)}"
 
@@ -173,6 +177,14 @@ def _where_ahead(found: Sequence[Ahead]) -> str:
 
 def _families_and_budgets(cells: Iterable[Cell]) -> list[tuple[str, int]]:
     return list(dict.fromkeys((family, budget) for family, _, budget in cells))
+
+
+def _cells_of_families(cells: RunsOfCells) -> dict[str, dict[Cell, Mapping[str, Sequence[float]]]]:
+    """Return the cells of every family."""
+    families: dict[str, dict[Cell, Mapping[str, Sequence[float]]]] = {}
+    for cell, runs in cells.items():
+        families.setdefault(cell[0], {})[cell] = runs
+    return families
 
 
 def _chosen(cells: RunsOfCells, family: str, budget: int) -> dict[Cell, Mapping[str, Sequence[float]]]:
