@@ -45,8 +45,8 @@ class Goal(NamedTuple):
     ordered: bool = False
     order: int = 1
     clear: bool = False
-    real: bool = True
-    """Whether real games are tried, too."""
+    epsilon_of_real_games: float | None = EPSILON_OF_REAL_GAMES
+    """The allowed error in real games, as a fraction of the range of all values; None if they are not tried."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -73,12 +73,13 @@ GOALS: Mapping[str, Goal] = {
         ordered=True,
     ),
     "pairs": Goal(
-        (Games("near-tie-pairs", 9, 0.005), Games("tie-pairs", 9, 0.01), Games("rare-pivot", 9, 0.05)),
+        (Games("near-tie-pairs", 9, 0.005), Games("tie-pairs", 9, 0.01), Games("rare-pivot", 9, 0.2)),
         rank_by="magnitude",
         order=2,
+        epsilon_of_real_games=0.1,
     ),
     "clear": Goal((Games("near-tie-gap", 8), Games("tie-gap", 8), Games("rare-pivot", 9)), clear=True),
-    "zero": Goal((Games("near-tie", 9, 0.0), Games("rare-pivot", 8, 0.0)), real=False),
+    "zero": Goal((Games("near-tie", 9, 0.0), Games("rare-pivot", 8, 0.0)), epsilon_of_real_games=None),
 }
 """The goals by name."""
 
@@ -140,7 +141,7 @@ def settings_of(
     for kind, n_players, epsilon in goal.games:
         options |= {"epsilon": KINDS[kind].epsilon if epsilon is None else epsilon, "unit": KINDS[kind].unit}
         made += fixed_confidence_settings(adversarial(kind, games, n_players), runs=runs, **options)
-    if goal.real and sources:
-        options |= {"epsilon": EPSILON_OF_REAL_GAMES, "unit": "range"}
+    if goal.epsilon_of_real_games is not None:
+        options |= {"epsilon": goal.epsilon_of_real_games, "unit": "range"}
         made += fixed_confidence_settings(sources, runs=real_runs, **options)
     return made
