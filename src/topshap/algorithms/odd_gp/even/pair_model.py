@@ -140,7 +140,7 @@ def rare_jump(even: Values) -> float:
     >>> rare_jump(np.array([1.0, 1.0, 1.0, 5.0])), rare_jump(np.array([1.0, -2.0, 1.5, 0.5]))
     (4.0, 0.0)
     """
-    deviations = even - np.median(even) if len(even) else even
+    deviations = even - np.median(even)
     return float(np.abs(deviations).max()) if has_heavy_tails(deviations) else 0.0
 
 
