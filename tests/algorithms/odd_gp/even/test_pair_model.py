@@ -193,3 +193,17 @@ def test_pairs_of_many_players_are_refused_by_name():
         topshap.identify(game, k=1, order=2, epsilon=0.1)
     with pytest.raises(ParameterError, match=r"one that ranks pairs \(order=2\)"):
         topshap.identify(game, k=1, order=2, epsilon=0.1, algorithm="swap@k")
+
+
+@pytest.mark.filterwarnings("ignore::topshap.RareContributionsWarning")
+@pytest.mark.parametrize("seed", [97, 208, 267, 283])
+def test_a_race_goes_on_if_the_surrogate_explains_the_only_jumps(seed):
+    """Without room for jumps as large as the observed ones, these races stop early with wrong pairs."""
+    n, rng = 10, np.random.default_rng(seed)
+    rows = co.from_ids(np.arange(2**n), n)
+    table = rows @ np.linspace(0.1, 1.0, n)
+    for height in (8.0, 4.0, 2.0):
+        player, *others = rng.permutation(n)[:7]
+        table += height * (rows[:, player] & (rows[:, others] == (rng.random(6) < 0.5)).all(axis=1))
+    top = topshap.identify(TableGame(table), k=4, order=2, epsilon=0.005, delta=0.05, budget=200, random_state=seed)
+    assert top.stopped == "budget"

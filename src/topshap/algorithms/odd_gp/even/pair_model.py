@@ -28,6 +28,7 @@ from topshap.algorithms.odd_gp.even.posterior import MAX_WATCHED
 from topshap.algorithms.odd_gp.even.surrogate import EvenSurrogate
 from topshap.algorithms.odd_gp.even.weights import interaction_weights
 from topshap.algorithms.odd_gp.interim import MAX_LEARNED
+from topshap.algorithms.odd_gp.rare_jumps import has_heavy_tails
 from topshap.core.pairs import players_of_pairs
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class PairModel:
         return CorrectedEstimate(
             estimates=scale * estimates,
             mean_squares=mean_squares,
-            jump=scale * largest_jump(residual[1:], estimates, self._epsilon / scale),
+            jump=scale * max(largest_jump(residual[1:], estimates, self._epsilon / scale), rare_jump(observed[1:])),
             drawn=DrawnPairs(
                 weights=weights,
                 probabilities=probabilities,
@@ -126,6 +127,21 @@ class PairModel:
         urgency = urgencies(border, epsilon)
         chosen = np.argsort(-urgency, kind="stable")[:URGENT]
         return PairAims(contrasts.part(chosen), urgency[chosen], self._pairs, len(self.overall) - 1)
+
+
+def rare_jump(even: Values) -> float:
+    """Return the largest deviation of the even part from its median if a few are far larger than most, else 0.
+
+    The surrogate has a coefficient for each pair of players, so that it explains jumps in a few of the first complement
+    pairs: they leave no residuals, but there may be others as large.
+
+    Examples
+    --------
+    >>> rare_jump(np.array([1.0, 1.0, 1.0, 5.0])), rare_jump(np.array([1.0, -2.0, 1.5, 0.5]))
+    (4.0, 0.0)
+    """
+    deviations = even - np.median(even)
+    return float(np.abs(deviations).max()) if has_heavy_tails(deviations) else 0.0
 
 
 @dataclass(frozen=True, eq=False)
