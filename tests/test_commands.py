@@ -92,6 +92,10 @@ ONLY_NAMES = {
     "topshap-bench fixed-confidence",
     "topshap-bench reproduce",
     "topshap-bench clock --rows results/race.csv --games games --unseen --quick --out results",  # needs a race
+    (
+        "topshap-bench race --unseen --networks --large --slow --runs 5 -k 3 -k 5"
+        " --games games --out results"  # needs xgboost
+    ),
     "topshap-bench stability",
     "topshap-bench stopping --games games --runs 5",  # needs lightshap
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it

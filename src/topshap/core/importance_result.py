@@ -34,7 +34,7 @@ class TopImportance(TopK):
     >>> explainer = topshap.Explainer(lambda X: X @ [1.0, -2.0, 0.0], X, random_state=0)
     >>> top = explainer.importance(X, k=1, budget=400)
     >>> top.names, top.by, top.n_rows, top.n_table_rows
-    (('1',), 'mean_abs', 88, 200)
+    (('1',), 'mean_abs', 177, 200)
     """
 
     by: ImportanceKind = "mean_abs"

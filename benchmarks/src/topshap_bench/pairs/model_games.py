@@ -5,6 +5,7 @@ None of them was used to choose a constant of odd-gp.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -69,7 +71,9 @@ def model_games(folder: Path, kinds: tuple[str, ...] = ("mlp", "boosting", "fore
 
 def _save(model: Any, X: Any, y: Any, paths: list[Path], *, classes: bool) -> None:
     """Fit a model, and save the complete games of some rows."""
-    model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a network that is not converged is a game as well
+        model.fit(X, y)
     drawn = np.random.default_rng(0).permutation(len(X))
     for path, row in zip(paths, drawn, strict=False):
         background = X[drawn[-BACKGROUND:]]
