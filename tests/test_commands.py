@@ -96,6 +96,10 @@ ONLY_NAMES = {
         "topshap-bench race --unseen --networks --large --slow --runs 5 -k 3 -k 5"
         " --games games --out results"  # needs xgboost
     ),
+    (
+        "topshap-bench race --unseen --algorithm shapiq:shapleig --budget 100 --runs 3 -k 3"
+        " --games games --out results"  # needs botorch
+    ),
     "topshap-bench stability",
     "topshap-bench stopping --games games --runs 5",  # needs lightshap
     "topshap-bench german-credit --algorithm cmcs@k --runs 1 --out results",  # test_german_credit runs it

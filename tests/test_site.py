@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 PAGE = (DOCS / "benchmarks.md").read_text(encoding="utf-8").rpartition("---\n\n")[2]
 COMMANDS = {
     "race": "topshap-bench race",
+    "shapleig": "topshap-bench race",
     "clock": "topshap-bench clock",
     "confidence": "topshap-bench fixed-confidence",
     "stopping": "topshap-bench stopping",
