@@ -66,7 +66,7 @@ def test_a_rival_with_a_failed_run_is_not_compared():
     failed = [row("bus", float("nan"), game="a", stopped="failed: a message")]
     text = race_ratios.tables(rows_of(odd_gp=0.1, cmcs=0.2) + failed)
     assert "bus" not in text
-    assert race_ratios.tables([row("odd-gp", 0.1)]) == "There are no rivals that could run."
+    assert race_ratios.tables([row("odd-gp", 0.1)]) == "No rival could run."
 
 
 def test_games_of_different_sizes_have_tables_panels_and_targets_of_their_own():

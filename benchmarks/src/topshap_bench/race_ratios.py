@@ -96,7 +96,7 @@ def tables(rows: Sequence[Row]) -> str:
     """Return ratios to the best rival with their targets, where rivals are ahead, and ratios by family and budget."""
     cells = {measure: _with_rivals(runs_of_cells(rows, measure)) for measure in ADDED}
     if not all(cells.values()):
-        return "There are no rivals that could run."
+        return "No rival could run."
     sizes = {row.family: size_of(row) for row in rows}
     return "\n\n".join([_targets(cells, sizes), _where_ahead(rivals_ahead(cells)), _by_family(cells)])
 

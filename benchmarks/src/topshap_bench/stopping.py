@@ -49,7 +49,7 @@ AS_MANY = "odd-gp, as many evaluations"
 
 
 class Terms(NamedTuple):
-    """What is looked for, and how certain the result should be."""
+    """The goal of a run, and how certain the result should be."""
 
     k: int = 5
     tolerance: float = TOLERANCE

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 HIGHEST_FREQUENCY = 9.0
 """Higher frequencies have a weight below 1e-12."""
 LEAST_FREQUENCIES = 24
-"""The number of nodes for a constant game; the integrand turns faster the larger the values of c and b are."""
+"""The number of nodes for a constant game; the integrand turns faster the larger the values of c and b are.
+
+Fitted logits vary by about 10, so that the magnitudes of b add up to at most a few hundred and few nodes are added."""
 MOST_PROBABILITIES = 40
 """Quadrature with this many nodes is exact for up to twice as many players."""
 
