@@ -127,7 +127,7 @@ def test_smooth_and_exact_results_are_not_warned_about():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         smooth = TableGame(1.0 / (1.0 + np.exp(-(ALL @ x))))
-        assert not topshap.identify(smooth, k=3, budget=200, random_state=0).rare_contributions
+        assert not topshap.identify(smooth, k=3, budget=402, random_state=0).rare_contributions
         assert not topshap.identify(AdditiveGame(SMALL), k=3, budget=402, random_state=0).rare_contributions
         assert not topshap.identify(AdditiveGame(SMALL), k=3, random_state=0).rare_contributions
 

@@ -49,6 +49,13 @@ def test_large_games_keep_the_hyper_parameters_of_a_larger_first_design():
     assert (small.overall_weight, large.overall_weight) == (1.0, 0.0)
 
 
+def test_the_best_surrogate_chooses_in_games_of_many_players_without_noise():
+    chooses = [
+        regime(n, 500, noise=noise).best_surrogate_chooses for n, noise in [(16, False), (17, False), (17, True)]
+    ]
+    assert chooses == [False, True, False]
+
+
 def test_without_active_rounds_or_with_too_many_pairs_the_first_design_has_the_whole_budget():
     assert regime(14, 500, active_rounds=0).first_design == 250
     assert regime(30, 2 * MAX_PAIRS + 2).first_design == MAX_PAIRS + 1

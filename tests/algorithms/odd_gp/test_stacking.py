@@ -9,10 +9,18 @@ from scipy.special import expit
 
 import topshap
 from topshap.algorithms.odd_gp import logit_warp, stacking
+from topshap.algorithms.odd_gp.designs import drop_used, pair_keys
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
-from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
-from topshap.algorithms.odd_gp.stacking import MAX_PAIRS, Prediction, logit_predictions, stack, stacked_estimate
+from topshap.algorithms.odd_gp.stacking import (
+    MAX_PAIRS,
+    MAX_PLAYERS,
+    Prediction,
+    logit_predictions,
+    stack,
+    stacked_estimate,
+)
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
+from topshap.algorithms.odd_gp.unanimity_surrogate import UnanimitySurrogate
 from topshap.core.coalitions import from_ids
 from topshap.core.tables import shapley_from_table
 
@@ -59,7 +67,7 @@ def test_there_are_no_predictions_if_there_is_too_little_or_too_much_to_fit():
     constant = np.full(40, 3.0)
     assert predictions_of(ComplementPairs(x, constant, constant)) == []
     assert predictions_of(ComplementPairs(x[:1], values[:1], opposites[:1])) == []
-    wide = np.where(rng.random((40, RICH_MODEL_UP_TO + 1)) < 0.5, -1.0, 1.0)
+    wide = np.where(rng.random((40, MAX_PLAYERS + 1)) < 0.5, -1.0, 1.0)
     assert predictions_of(ComplementPairs(wide, values, opposites)) == []
     m = MAX_PAIRS + 1
     many = ComplementPairs(np.resize(x, (m, N)), np.resize(values, m), np.resize(opposites, m))
@@ -69,8 +77,8 @@ def test_there_are_no_predictions_if_there_is_too_little_or_too_much_to_fit():
 def some_probabilities(n, m, seed):
     """Return pairs of a sigmoid of weights, of which ten are not 0, and the exact Shapley values."""
     rng = np.random.default_rng(seed)
-    x = np.where(rng.random((m, n)) < rng.random((m, 1)), 1.0, -1.0)
-    x[0] = 1.0
+    rows = drop_used(rng.random((3 * m, n)) < rng.random((3 * m, 1)), set(pair_keys(np.ones((1, n), dtype=bool))))
+    x = np.where(np.concatenate([np.ones((1, n), dtype=bool), rows[: m - 1]]), 1.0, -1.0)
     weights = rng.normal(0.0, 1.5, 10)
     values, opposites = (expit((sign * x[:, :10] > 0) @ weights - 1.0) for sign in (1.0, -1.0))
     exact = np.zeros(n)
@@ -105,7 +113,9 @@ def test_logits_reduce_errors_beyond_16_players():
         pairs, exact = some_probabilities(24, 120, seed)
         surrogate = surrogate_of(pairs)
         alone = surrogate.shapley_values()[0]
-        stacked, covariance, _ = stacked_estimate(surrogate, pairs, np.random.default_rng(seed))
+        stacked, covariance, _ = stacked_estimate(
+            surrogate, UnanimitySurrogate(np.random.default_rng(seed)), pairs, np.random.default_rng(seed)
+        )
         assert stacked.sum() == pytest.approx(exact.sum(), abs=1e-9)
         assert np.all(np.diag(covariance) > 0.0)
         ratios.append(np.linalg.norm(stacked - exact) / np.linalg.norm(alone - exact))

@@ -9,7 +9,7 @@ informative, so no size gets more than half of a batch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg
@@ -17,9 +17,7 @@ from scipy import linalg
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
-    from topshap.algorithms.odd_gp.gp import Kernel
-    from topshap.algorithms.odd_gp.posterior import OddPosterior
+    from topshap.algorithms.odd_gp.gp import FunctionalGP, Kernel
     from topshap.core.typing import Matrix, Players, Values
 
 MAX_CONTRASTS = 48
@@ -60,9 +58,7 @@ def border_contrasts(estimates: Values, covariance: Matrix, ranking: Players, k:
     return np.concatenate([rows, np.sqrt(overall_weight / max(variances.sum(), 1e-300)) * np.eye(n)])
 
 
-def most_informative(
-    posterior: OddPosterior | EvenPosterior, candidates: Matrix, contrasts: Matrix, count: int
-) -> Players:
+def most_informative(posterior: FunctionalGP[Any], candidates: Matrix, contrasts: Matrix, count: int) -> Players:
     """Choose `count` candidates greedily, each reducing the trace of E Cov(phi) E' most given those before.
 
     Observing g(x) reduces Cov(phi) by c c' / u, with c = Cov(phi, g(x)) and u = Var(g(x)) in the posterior.
@@ -75,7 +71,7 @@ def most_informative(
     cross = kernel.covariance(candidates, posterior.x).T
     reduced, _ = linalg.lapack.dtrtrs(posterior.factor, cross, lower=1)
     effect = _shortened(contrasts) @ (posterior.functional_of(candidates) - cross.T @ posterior.solved_functional).T
-    variance = kernel.variance + kernel.residual(candidates) - np.einsum("mc,mc->c", reduced, reduced)
+    variance = kernel.variances(candidates) + kernel.residual(candidates) - np.einsum("mc,mc->c", reduced, reduced)
     row_of = _rows_of_covariance(kernel, candidates, reduced, count)
     # From here on, differences are small compared with the posterior variances, so that single precision is enough.
     effect, variance = effect.astype(np.float32), np.maximum(variance, 1e-10).astype(np.float32)

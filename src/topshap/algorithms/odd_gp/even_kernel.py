@@ -57,6 +57,10 @@ class EvenKernel:
         """Return a function that gives the covariance of row i of x with all rows of x, without the residual."""
         return lambda i: np.asarray(self.covariance(x[i : i + 1], x)[0])
 
+    def variances(self, x: Matrix) -> Values:
+        """Return the variance of e in each pair, without the residual."""
+        return np.full(len(x), self.constant + self.smooth)
+
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""
         return np.asarray(self.residual_level * np.exp(self.residual_slope * extremeness(x)))

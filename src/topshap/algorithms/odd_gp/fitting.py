@@ -141,14 +141,14 @@ class Objective:
             scale, residual = variances[scale_at] / (1.0 - sign * end), variances[residual_at] * noise
             np.multiply(kernel, scale, out=covariance)
             covariance += np.multiply(self._products, variances[LINEAR], out=spare) if sign > 0 else self._constant
-            likelihood, slope = _gaussian(covariance, root, residual)
+            likelihood, slope = gaussian(covariance, root, residual)
             if slope is None:
                 return 1e10, np.zeros(len(parameters))
             value += self._weight * likelihood
             if self._weight != 1.0:
                 slope *= self._weight
-            diagonal = _diagonal(slope)
-            with_kernel = np.vdot(slope, kernel) - diagonal @ _diagonal(kernel) / 2.0
+            diagonal = diagonal_of(slope)
+            with_kernel = np.vdot(slope, kernel) - diagonal @ diagonal_of(kernel) / 2.0
             if sign > 0:
                 with_products = np.vdot(slope, self._products) - diagonal.sum() * len(a) / 2.0
                 gradient[LINEAR] = variances[LINEAR] * with_products
@@ -166,7 +166,7 @@ class Objective:
     def _add_relevances(self, gradient: Values, a: Values, by_exponent: Matrix, by_total: float) -> None:
         """Add the derivatives by the parameters of the relevances to a gradient."""
         moments = np.einsum("im,im->i", self._transposed, self._transposed @ by_exponent)
-        by_relevance = moments - _diagonal(by_exponent).sum() / 2.0 - by_total
+        by_relevance = moments - diagonal_of(by_exponent).sum() / 2.0 - by_total
         by_relevance *= a * (a < MAX_RELEVANCE)
         gradient[BASE] = by_relevance.sum()
         gradient[HEREDITY] = by_relevance @ self._main_effects
@@ -192,12 +192,12 @@ def _sinh_and_cosh(exponent: Matrix, sinh: Matrix, spare: Matrix, total: float) 
     return end
 
 
-def _diagonal(matrix: Matrix) -> Values:
+def diagonal_of(matrix: Matrix) -> Values:
     """Return the diagonal of a square matrix in row order, as a view."""
     return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
-def _gaussian(covariance: Matrix, root: Matrix, residual: Values) -> tuple[float, Matrix | None]:
+def gaussian(covariance: Matrix, root: Matrix, residual: Values) -> tuple[float, Matrix | None]:
     """Return the negative log density of a vector, or the mean one of outputs, and twice its derivative.
 
     The derivative is that by the covariance. Outputs are given by the root of their second moment, a matrix.
@@ -207,13 +207,13 @@ def _gaussian(covariance: Matrix, root: Matrix, residual: Values) -> tuple[float
     is that over the upper triangle, without half of the diagonal's. It is None if the covariance is not positive
     definite.
     """
-    _diagonal(covariance)[:] += residual
+    diagonal_of(covariance)[:] += residual
     # The transpose of a symmetric matrix in row order is the same matrix in column order, as LAPACK needs it.
     factor, failed = linalg.lapack.dpotrf(covariance.T, lower=1, clean=1, overwrite_a=1)
     if failed:
         return np.inf, None
     solved, _ = linalg.lapack.dpotrs(factor, root, lower=1)
-    log_root_determinant = np.log(_diagonal(factor.T)).sum()
+    log_root_determinant = np.log(diagonal_of(factor.T)).sum()
     inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
     if solved.ndim == 1:
         slope = linalg.blas.dsyr(-1.0, solved, lower=1, a=inverse, overwrite_a=1)

@@ -26,6 +26,7 @@ from topshap.algorithms.odd_gp.small_budget import spend_small_budget
 from topshap.algorithms.odd_gp.sparse_rounds import BATCHES
 from topshap.algorithms.odd_gp.stacking import stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
+from topshap.algorithms.odd_gp.unanimity_surrogate import UnanimitySurrogate
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
 from topshap.core.validation import check_int, front_door
 from topshap.statistics.ranking import rank_signs
@@ -33,8 +34,7 @@ from topshap.statistics.ranking import rank_signs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from topshap.algorithms.odd_gp.even.posterior import EvenPosterior
-    from topshap.algorithms.odd_gp.posterior import OddPosterior
+    from topshap.algorithms.odd_gp.gp import FunctionalGP
     from topshap.core.algorithm import HowOutputs
     from topshap.core.outputs_standing import FittedOutputsStanding
     from topshap.core.standing import FittedStanding
@@ -120,6 +120,7 @@ class OddGP(Algorithm[Any]):
             return
         pairs = ComplementPairs.at_start(problem)
         surrogate = OddSurrogate(problem.rng, noise=regime.noise, max_pairs=regime.learned, curvature=Curvature())
+        unanimity = UnanimitySurrogate(problem.rng)
         design = first_design(problem.n, regime.first_design, problem.rng, singles_first=regime.singles_first)
 
         def estimate(iterations: int, *, cautious: bool = False) -> None:
@@ -141,7 +142,8 @@ class OddGP(Algorithm[Any]):
             estimate(iterations)
             contrasts = ranked_contrasts(surrogate, standing, problem.k, regime.overall_weight)
             candidates = draw_candidates(regime.candidates(batch), pairs, problem.rng, repeat=regime.noise)
-            chosen = choose_pairs(batch, candidates, contrasts, surrogate.posterior, repeat=regime.noise)
+            posterior = unanimity.learn(surrogate) if regime.best_surrogate_chooses else None
+            chosen = choose_pairs(batch, candidates, contrasts, posterior or surrogate.posterior, repeat=regime.noise)
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit, cautious=True))
             iterations = regime.refit
         known = pairs.evenly_ordered()
@@ -149,7 +151,7 @@ class OddGP(Algorithm[Any]):
         if regime.noise:
             standing.set(*surrogate.shapley_values())
         else:
-            values, covariance, rare = stacked_estimate(surrogate, known, problem.rng)
+            values, covariance, rare = stacked_estimate(surrogate, unanimity, known, problem.rng)
             standing.set(values, covariance, rare_contributions=rare)
         standing.interactions = interactions_afterwards(
             pairs, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
@@ -180,7 +182,7 @@ def ranked_contrasts(surrogate: OddSurrogate, standing: FittedStanding, k: int, 
 
 
 def choose_pairs(
-    count: int, candidates: Coalitions, contrasts: Matrix, posterior: OddPosterior | EvenPosterior, *, repeat: bool
+    count: int, candidates: Coalitions, contrasts: Matrix, posterior: FunctionalGP[Any], *, repeat: bool
 ) -> Coalitions:
     """Return the pairs that reduce the variance of the contrasts most; repeated if there are too few candidates."""
     x = np.where(candidates, 1.0, -1.0)

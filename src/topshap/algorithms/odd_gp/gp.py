@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -29,6 +30,9 @@ class Kernel(Protocol):
 
     def rows_among(self, x: Matrix) -> Callable[[int], Values]:
         """Return a function that gives the covariance of row i of x with all rows of x, without the residual."""
+
+    def variances(self, x: Matrix) -> Values:
+        """Return the variance of each pair, without the residual."""
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""
@@ -68,6 +72,27 @@ class ConditionedGP(Generic[K]):
         """Return the leave-one-out residuals of some observations, and their standard deviations."""
         precision = _inverse_diagonal(self.factor, rows)
         return self.weights[rows] / precision, 1.0 / np.sqrt(precision)
+
+
+class FunctionalGP(ConditionedGP[K], ABC):
+    """A conditioned Gaussian process whose covariances with the values that are estimated are known.
+
+    These are linear functionals of the game: the Shapley values, or interactions.
+    """
+
+    @abstractmethod
+    def functional_of(self, x: Matrix) -> Matrix:
+        """Return the prior covariance of any pairs (rows) with the functionals (columns)."""
+
+    @cached_property
+    def functional(self) -> Matrix:
+        """The prior covariance of the observations (rows) with the functionals (columns)."""
+        return self.functional_of(self.x)
+
+    @cached_property
+    def solved_functional(self) -> Matrix:
+        """K^-1 times `functional`, one row per observation."""
+        return self.solve(self.functional)
 
 
 def _inverse_diagonal(factor: Matrix, rows: Players) -> Values:

@@ -15,6 +15,7 @@ import numpy as np
 from topshap.algorithms.odd_gp.fitting import even_kernel, fit, observe
 from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
 from topshap.algorithms.odd_gp.odd_kernel import exponentials
+from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
 from topshap.core import coalitions as co
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class LogitGP:
         self._centred_even = (even - self._level) / self._scale
         data = observe(x, odd / self._scale, self._centred_even)
         iterations = FIRST_FIT if start is None else REFIT
-        kernel, self.parameters = fit(data, rows, own=True, iterations=iterations, start=start, curvature=curvature)
+        own = x.shape[1] <= RICH_MODEL_UP_TO
+        kernel, self.parameters = fit(data, rows, own=own, iterations=iterations, start=start, curvature=curvature)
         self._x, self._data, self._kernel = x, data, kernel
 
     @cached_property

@@ -56,11 +56,6 @@ class OddKernel:
         """The number of players."""
         return len(self.relevance)
 
-    @property
-    def variance(self) -> float:
-        """The variance of g in every pair, without the residual."""
-        return self.smooth + self.linear * self.n_players
-
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of g between the rows of x and of y, without the residual."""
         covariance, spare = self._smooth_covariance(x, y)
@@ -99,6 +94,10 @@ class OddKernel:
         rising -= falling
         rising *= self.smooth / -np.expm1(-2.0 * float(self.relevance.sum()))
         return rising, falling
+
+    def variances(self, x: Matrix) -> Values:
+        """Return the variance of g in each pair, without the residual."""
+        return np.full(len(x), self.smooth + self.linear * self.n_players)
 
     def residual(self, x: Matrix) -> Values:
         """Return the residual variance of each pair."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
+from topshap.algorithms.odd_gp.gp import BLOCK, FunctionalGP
 from topshap.algorithms.odd_gp.odd_kernel import OddKernel
 from topshap.algorithms.odd_gp.rare_jumps import jump_covariance
 
@@ -30,7 +30,7 @@ class LeaveOneOut(NamedTuple):
     """The standard deviations of the residuals under the model."""
 
 
-class OddPosterior(ConditionedGP[OddKernel]):
+class OddPosterior(FunctionalGP[OddKernel]):
     """A Gaussian process on g(x) = (v(x) - v(-x)) / 2, conditioned on observed pairs.
 
     With K the covariance of the observations and A = Cov(phi, observations), the Shapley values have the posterior mean
@@ -80,19 +80,9 @@ class OddPosterior(ConditionedGP[OddKernel]):
         """The covariance of the Shapley values due to jumps in unobserved pairs."""
         return jump_covariance(self.x, self.left_out.rows, self.left_out.residuals)
 
-    @cached_property
-    def functional(self) -> Matrix:
-        """Cov(observation, phi), one row per observation."""
-        return self.functional_of(self.x)
-
     def functional_of(self, x: Matrix) -> Matrix:
         """Return the prior Cov(g(x), phi) of any pairs."""
         return self.kernel.functional(x, residual=not self._noise)
-
-    @cached_property
-    def solved_functional(self) -> Matrix:
-        """K^-1 A', one row per observation."""
-        return self.solve(self.functional)
 
     @cached_property
     def shapley_values(self) -> Values:

@@ -1,4 +1,4 @@
-"""Stacking: surrogates with strong terms and on logit values, weighted by leave-one-out errors.
+"""Stacking: surrogates with other kernels and on logit values, weighted by leave-one-out errors.
 
 Every surrogate predicts each pair from all others. The surrogates are combined one after the other, with the weights
 that minimise the squared errors of the combined prediction. If there are many pairs, the surrogates are first compared
@@ -31,12 +31,18 @@ if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.logit_warp import Warp
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.algorithms.odd_gp.surrogate import OddSurrogate
+    from topshap.algorithms.odd_gp.unanimity_surrogate import UnanimitySurrogate
     from topshap.core.typing import Matrix, Players, Values
 
-ENUMERATED_PLAYERS, MAX_PAIRS = 16, 1000
-"""The largest game whose coalitions are enumerated, and the largest number of pairs: limits on time."""
+ENUMERATED_PLAYERS, MAX_PLAYERS, MAX_PAIRS = 16, 1000, 3000
+"""The largest game whose coalitions are enumerated, the largest one with logit values, and the largest number of pairs:
+limits on time.
+
+With 3000 pairs instead of 1000, the mean squared error on the tuning games is 0.86 times as large (standard error 0.1)
+after 4000 evaluations, and far smaller on models of trees with 30 players after 5000, for 1.5 times the CPU time.
+"""
 FITTED_TO = 100
-"""The largest number of pairs that hyper-parameters are fitted to."""
+"""The largest number of pairs that hyper-parameters on logit values are fitted to."""
 LEFT_OUT = 200
 """The largest number of pairs whose leave-one-out residuals determine the weights, the last ones."""
 COMPARED_FIRST_ABOVE, LEAST_SHARE = 200, 0.05
@@ -61,10 +67,13 @@ class Prediction(NamedTuple):
     """The covariance of the Shapley values due to sampled pairs."""
 
 
-def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> Estimate:
+def stacked_estimate(
+    surrogate: OddSurrogate, unanimity: UnanimitySurrogate, pairs: ComplementPairs, rng: np.random.Generator
+) -> Estimate:
     """Return the Shapley values and their covariance by the surrogate, stacked with others.
 
-    The others are the surrogate with strong terms, if there are any, and surrogates on logit values.
+    The others are that for sums of unanimity games, the surrogate with strong terms, if there are any, and
+    surrogates on logit values.
 
     The weights are fitted to the residuals, so these shrink more than the errors of the Shapley values do: the variance
     shrinks with their root mean square, not with their mean square.
@@ -73,7 +82,11 @@ def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.ra
     residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
     others = []
     if not is_perfect(residuals):
-        others = [*strong_prediction(surrogate, pairs), *logit_predictions(surrogate, pairs, rng)]
+        others = [
+            *unanimity_prediction(surrogate, unanimity),
+            *strong_prediction(surrogate, pairs),
+            *logit_predictions(surrogate, pairs, rng),
+        ]
     if not others:
         return Estimate(values, covariance, surrogate.rare_contributions)
     best = reduce(stack, others, Prediction(values, surrogate.scale * residuals))
@@ -83,6 +96,15 @@ def stacked_estimate(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.ra
         covariance = covariance + surrogate.scale**2 * surrogate.unseen_jump_covariance()
     rare = surrogate.rare_contributions or (surrogate.unobserved and hide_jumps(stacked))
     return Estimate(best.shapley_values, covariance, rare)
+
+
+def unanimity_prediction(surrogate: OddSurrogate, unanimity: UnanimitySurrogate) -> list[Prediction]:
+    """Return the prediction of the surrogate for sums of unanimity games, if it is clearly better."""
+    posterior = unanimity.learn(surrogate)
+    if posterior is None:
+        return []
+    residuals, _ = posterior.leave_one_out(surrogate.posterior.left_out.rows[-LEFT_OUT:])
+    return [Prediction(surrogate.scale * posterior.shapley_values, surrogate.scale * residuals)]
 
 
 def strong_prediction(surrogate: OddSurrogate, pairs: ComplementPairs) -> list[Prediction]:
@@ -106,7 +128,7 @@ def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.r
     m, n = pairs.x.shape
     left_out = surrogate.posterior.left_out.rows[-LEFT_OUT:]
     everything = np.concatenate([pairs.values, pairs.complement_values])
-    if n > RICH_MODEL_UP_TO or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
+    if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
         return []
     # Beyond small games, only values that look like probabilities or scores are worth the time.
     warps = candidate_warps(everything) if n <= ENUMERATED_PLAYERS else usual_warp(everything)

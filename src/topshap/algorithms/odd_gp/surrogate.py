@@ -144,15 +144,20 @@ class OddSurrogate:
         m, n = self.posterior.x.shape
         return not self._noise and m < 2 ** (n - 1)
 
+    @property
+    def further_pairs(self) -> int:
+        """The number of pairs that the process is not conditioned on."""
+        return len(self._further[0])
+
     def _corrected(self, values: Values, covariance: Matrix) -> tuple[Values, Matrix]:
         """Add an additive game fitted to the residuals of the pairs beyond `max_pairs`.
 
         This keeps the estimate consistent for any number of pairs.
         """
-        x, g = self._further
-        further = len(x)
+        further = self.further_pairs
         if further == 0:
             return values, covariance
+        x, g = self._further
         coefficients, spread = additive_fit(x, g - self.predict(x))
         share = further / (further + len(self.posterior.x))
         return values + share * coefficients, (1.0 - share) ** 2 * covariance + share**2 * spread

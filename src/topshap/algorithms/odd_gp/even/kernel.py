@@ -63,12 +63,11 @@ class InteractionKernel(EvenKernel):
     strong: StrongPairs | None = None
     """Pairs of players whose coefficients have a further variance."""
 
-    @property
-    def variance(self) -> float:
-        """The variance of e in every complement pair, without the residual."""
+    def variances(self, x: Matrix) -> Values:
+        """Return the variance of e in each complement pair, without the residual."""
         n = len(self.relevance)
         strong = 0.0 if self.strong is None else float(self.strong.variances.sum())
-        return self.constant + self.smooth + self.quadratic * n * (n - 1) / 2.0 + strong
+        return super().variances(x) + (self.quadratic * n * (n - 1) / 2.0 + strong)
 
     def covariance(self, x: Matrix, y: Matrix) -> Matrix:
         """Return the covariance of e between the rows of x and of y, without the residual."""

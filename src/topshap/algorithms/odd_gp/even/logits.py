@@ -23,7 +23,7 @@ from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import shares_of_sizes
-from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS, MAX_PAIRS
+from topshap.algorithms.odd_gp.stacking import ENUMERATED_PLAYERS
 from topshap.core import coalitions as co
 from topshap.core.interactions import interactions_from_table
 from topshap.statistics.least_squares import share_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.pairs import ComplementPairs
     from topshap.core.typing import Values
 
+MAX_PAIRS = 1000
+"""The largest number of complement pairs, a limit on time."""
 SAMPLED_PAIRS = 4096
 """The number of pairs on which two predictions are compared in larger games."""
 FITTED_TO = 200

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from topshap.algorithms.odd_gp.even.kernel import InteractionKernel
 from topshap.algorithms.odd_gp.even.player_pairs import PlayerPairs
-from topshap.algorithms.odd_gp.gp import BLOCK, ConditionedGP
+from topshap.algorithms.odd_gp.gp import BLOCK, FunctionalGP
 from topshap.algorithms.odd_gp.posterior import MAX_LEFT_OUT, LeaveOneOut
 from topshap.statistics.ranking import rank_key
 
@@ -24,7 +24,7 @@ MAX_FOR_OTHERS = 300
 """The largest number of observations that the variances of all other pairs are based on: a limit on time."""
 
 
-class EvenPosterior(ConditionedGP[InteractionKernel]):
+class EvenPosterior(FunctionalGP[InteractionKernel]):
     """A Gaussian process on e(x) = (v(x) + v(-x)) / 2, conditioned on observed complement pairs.
 
     With K the covariance of the observations and A = Cov(SII, observations), the interactions have the posterior mean
@@ -88,16 +88,6 @@ class EvenPosterior(ConditionedGP[InteractionKernel]):
     def functional_of(self, x: Matrix) -> Matrix:
         """Return the prior Cov(e(x), SII) of any complement pairs and the watched pairs of players."""
         return self.kernel.functional(x, self.watched_pairs, residual=not self._noise)
-
-    @cached_property
-    def functional(self) -> Matrix:
-        """Cov(observation, SII) of the watched pairs, one row per observation."""
-        return self.functional_of(self.x)
-
-    @cached_property
-    def solved_functional(self) -> Matrix:
-        """K^-1 A', one row per observation."""
-        return self.solve(self.functional)
 
     @cached_property
     def covariance(self) -> Matrix:
