@@ -70,13 +70,9 @@ def test_it_needs_enough_pairs_not_too_many_and_all_of_them():
 
 def test_it_is_not_used_where_the_other_surrogate_predicts_as_well():
     rng = np.random.default_rng(0)
-    strength, partner = rng.normal(size=20), rng.permutation(20)
-
-    def pairs(coalitions):
-        return coalitions @ strength + 0.3 * (coalitions & coalitions[:, partner]).sum(axis=1)
-
-    pairs.n_players = 20
-    assert posterior_of(learned(pairs, 200)) is None
+    sets = [[i] for i in range(20)] + [rng.choice(20, 3, replace=False).tolist() for _ in range(20)]
+    game = UnanimityGame(sets, rng.normal(size=40) * np.repeat([1.0, 0.3], 20), n_players=20)
+    assert posterior_of(learned(game, 200)) is None
 
 
 def test_pairs_are_chosen_by_the_surrogate_that_predicts_better(monkeypatch):

@@ -48,8 +48,10 @@ class OddGP(Algorithm[Any]):
     The Shapley values depend only on g(S) = (v(S) - v(N - S)) / 2, so coalitions are evaluated together with their
     complements. A Gaussian process on g, with a kernel that contains all odd interactions and learns how much each
     player interacts, gives the posterior of the Shapley values in closed form. A first design spreads pairs over sizes;
-    further batches contain the pairs that reduce the risk of a wrong top k most. Surrogates on logit values are stacked
-    with weights from leave-one-out errors: up to 16 players always, up to 200 if values look like probabilities.
+    further batches contain the pairs that reduce the risk of a wrong top k most. Other surrogates are stacked with
+    weights from leave-one-out errors: on logit values, up to 16 players always and up to 1000 if values look like
+    probabilities; with strong terms, where a few sets of players interact far more than others; and for sums of
+    unanimity games of all sizes, which chooses the batches in games of more than 16 players that are like that.
 
     Budgets of fewer evaluations than players are spent on random coalitions and a model in which few players matter.
     Larger budgets below 2 n + 2 are spent on single players, or on the grand coalition without each player, unless the
