@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from topshap.algorithms.odd_gp.logit_warp import MARGINS, Warp, candidate_warps
+from topshap.algorithms.odd_gp.logit_warp import MARGINS, SLACK, Warp, candidate_warps, tight_warp, usual_warp
 
 
 def test_the_expected_value_without_variance_is_the_inverse():
@@ -42,6 +42,19 @@ def test_probabilities_and_scores_have_the_usual_bounds(values, bounds):
 )
 def test_other_values_have_bounds_around_them(values):
     assert candidate_warps(np.array(values)) == [Warp.around(np.array(values), margins) for margins in MARGINS]
+
+
+def test_tight_bounds_keep_values_apart_that_the_slack_hides():
+    values = np.array([1e-7, 1e-6, 0.5, 0.99])
+    (tight,), (usual,) = tight_warp(values), usual_warp(values)
+    assert np.diff(tight.forward(values))[0] == pytest.approx(np.log(10.0), rel=0.01)
+    assert np.diff(usual.forward(values))[0] < 0.01
+    assert np.isfinite(tight.forward(np.array([0.0, 1.0]))).all()
+
+
+@pytest.mark.parametrize("values", [[0.02, 0.5], [0.0, 0.5], [0.4, 7.0], [SLACK, 0.5, 1.0]])
+def test_there_are_no_tight_bounds_without_values_close_to_them_or_on_them(values):
+    assert tight_warp(np.array(values)) == []
 
 
 @pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (-2.0, 1.0), (3.0, 4.0)])

@@ -11,6 +11,7 @@ import topshap
 from topshap.algorithms.odd_gp import logit_warp, stacking
 from topshap.algorithms.odd_gp.designs import drop_used, pair_keys
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
+from topshap.algorithms.odd_gp.sigmoid_game import sigmoid_shapley_values
 from topshap.algorithms.odd_gp.stacking import (
     MAX_PAIRS,
     MAX_PLAYERS,
@@ -86,9 +87,23 @@ def some_probabilities(n, m, seed):
     return ComplementPairs(x, values, opposites), exact
 
 
+class SigmoidOfSum:
+    """The sigmoid of an additive game whose values range from expit(-steepness) to expit(steepness) and beyond."""
+
+    def __init__(self, n, steepness):
+        self.n_players = n
+        effects = np.random.default_rng(0).normal(1.0, 2.0, n)
+        self.effects = steepness * effects / effects.sum()
+
+    def __call__(self, coalitions):
+        return expit(np.where(coalitions, 1.0, -1.0) @ self.effects)
+
+
 def test_in_larger_games_only_values_like_probabilities_are_predicted():
     pairs, _ = some_probabilities(20, 60, 0)
-    assert len(predictions_of(pairs)) == 1
+    assert len(predictions_of(pairs)) == 2  # between usual and between tight bounds
+    inside = ComplementPairs(pairs.x, 0.02 + 0.9 * pairs.values, 0.02 + 0.9 * pairs.complement_values)
+    assert len(predictions_of(inside)) == 1
     assert predictions_of(ComplementPairs(pairs.x, 7.0 * pairs.values, 7.0 * pairs.complement_values)) == []
 
 
@@ -120,6 +135,14 @@ def test_logits_reduce_errors_beyond_16_players():
         assert np.all(np.diag(covariance) > 0.0)
         ratios.append(np.linalg.norm(stacked - exact) / np.linalg.norm(alone - exact))
     assert np.exp(np.mean(np.log(ratios))) < 0.8
+
+
+def test_tight_bounds_make_sigmoids_with_extreme_values_almost_exact():
+    game = SigmoidOfSum(60, 10.0)
+    top = topshap.identify(game, k=3, budget=400, algorithm="odd-gp", random_state=0)
+    exact = sigmoid_shapley_values(0.0, game.effects)
+    assert min(game(np.zeros((1, 60), dtype=bool))[0], 1.0 - game(np.ones((1, 60), dtype=bool))[0]) < 1e-4
+    assert np.abs(top.estimates - exact).max() < 1e-4 * np.ptp(exact)
 
 
 def test_with_many_pairs_surrogates_without_a_share_are_left_out():

@@ -31,11 +31,16 @@ Chosen on the tuning games of the fixed-budget benchmark. More warps, up to 14, 
 """
 USUAL_BOUNDS = ((0.0, 1.0), (-1.0, 1.0))
 """The bounds of probabilities and of scores."""
-CLOSE, SLACK = 0.1, 1e-9
+CLOSE, SLACK = 0.1, 1e-4
 """Relative to the range of the observed values: usual bounds apply if a value is this close to one of them; and they
-are moved outwards by this much, since a value may be 1 up to a rounding error. With 1e-4, mean squared errors on the
-tuning games are the same within noise (0.97 to 1.02 times), but those of steep sigmoids of 30 to 500 players, most of
-whose values are that close to a bound, are more than 1000 times as large."""
+are moved outwards by this much, which limits the logits of values next to them."""
+TIGHT, TIGHT_SLACK = 1e-2, 1e-9
+"""The same for tight bounds, which differ only where values are closer to a bound than the slack.
+
+If a game is almost additive on the logit scale, its tight logits are as well, however close to a bound its values are:
+of steep sigmoids of 30 to 500 players, the slack of 1e-4 hides most values, and mean squared errors are more than 1000
+times as large without tight bounds. In other saturated games, tight logits are dominated by the most extreme values.
+"""
 
 
 class Warp(NamedTuple):
@@ -110,10 +115,26 @@ def usual_warp(values: Values) -> list[Warp]:
     >>> usual_warp(np.array([0.01, 0.4, 0.9]))[0].length, usual_warp(np.array([0.4, 7.0]))
     (1.0, [])
     """
+    return _between_usual_bounds(values, CLOSE, SLACK)
+
+
+def tight_warp(values: Values) -> list[Warp]:
+    """Return the warp between tight bounds of probabilities or scores, if values are close enough to one of them.
+
+    Examples
+    --------
+    >>> tight_warp(np.array([1e-5, 0.4, 0.9]))[0].below < 1e-8, tight_warp(np.array([0.05, 0.4, 0.9]))
+    (True, [])
+    """
+    return _between_usual_bounds(values, TIGHT, TIGHT_SLACK)
+
+
+def _between_usual_bounds(values: Values, close: float, slack: float) -> list[Warp]:
+    """Return the warp between usual bounds of which one is close to a value, moved outwards by the slack."""
     smallest, largest = float(values.min()), float(values.max())
     spread = largest - smallest
     for low, high in USUAL_BOUNDS:
-        if low < smallest and largest < high and min(smallest - low, high - largest) <= CLOSE * spread:
-            slack = SLACK * spread / (high - low)
-            return [Warp(low, high - low, slack, slack)]
+        if low < smallest and largest < high and min(smallest - low, high - largest) <= close * spread:
+            margin = slack * spread / (high - low)
+            return [Warp(low, high - low, margin, margin)]
     return []

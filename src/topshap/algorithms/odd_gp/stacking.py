@@ -17,7 +17,7 @@ from scipy import linalg
 
 from topshap.algorithms.odd_gp.logit_gp import LogitGP
 from topshap.algorithms.odd_gp.logit_shapley import enumerated_shapley_values, sampled_shapley_values
-from topshap.algorithms.odd_gp.logit_warp import candidate_warps, usual_warp
+from topshap.algorithms.odd_gp.logit_warp import candidate_warps, tight_warp, usual_warp
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
@@ -131,7 +131,8 @@ def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.r
     if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
         return []
     # Beyond small games, only values that look like probabilities or scores are worth the time.
-    warps = candidate_warps(everything) if n <= ENUMERATED_PLAYERS else usual_warp(everything)
+    others = candidate_warps(everything) if n <= ENUMERATED_PLAYERS else usual_warp(everything)
+    warps = [*tight_warp(everything), *others]  # if the tight logits are additive, the others are left out
     odd = pairs.odd[left_out]
     predictions = []
     for process in promising(surrogate, pairs, warps, rng.permutation(m)[:FITTED_TO]):
