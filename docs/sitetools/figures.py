@@ -177,8 +177,13 @@ def _ratio(algorithm: str) -> Cell:
     return Cell("race", RACE, RATIO, {"algorithm": algorithm}, decimals=2)
 
 
-def _to_best(size: str, measure: str, rest: str = "") -> Cell:
+def _to_best(size: str, measure: str, rest: str = "", decimals: int = 2) -> Cell:
     row = {"ratio of odd-gp": f"{size} games: {measure} / best rival's{rest}"}
+    return Cell("race", "^odd-gp next to its rivals", r"found \[95%\]", row, decimals=decimals)
+
+
+def _largest(measure: str) -> Cell:
+    row = {"ratio of odd-gp": rf"largest {measure} / best rival's of a family and budget: .*"}
     return Cell("race", "^odd-gp next to its rivals", r"found \[95%\]", row, decimals=2)
 
 
@@ -216,7 +221,9 @@ FIGURES: dict[str, Figure] = {
     "race-best-error": _to_best("small", "error"),
     "race-best-mse": _to_best("small", "mse"),
     "race-worst-mse": _to_best("small", "mse", ", largest of a family, .*"),
-    "race-large-mse": _to_best("large", "mse"),
+    "race-large-mse": _to_best("large", "mse", decimals=3),
+    "race-largest-error": _largest("error"),
+    "race-largest-mse": _largest("mse"),
     "race-large-games": Line("race", r"^all large games: (\d+) games"),
     "race-large-players": Line("race", r"^all large games: \d+ games of (\d+ to \d+) players"),
     "sure-fewer": Cell("confidence", PAPERS_TERMS, "fewer", {"game": ALL_GAMES}),
