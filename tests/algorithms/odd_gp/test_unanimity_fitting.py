@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from topshap.algorithms.odd_gp.integrals import pair_functional
 from topshap.algorithms.odd_gp.minimise import Curvature
-from topshap.algorithms.odd_gp.unanimity_fitting import HEREDITY, OWN, UnanimityObjective, fit_unanimity_kernel
+from topshap.algorithms.odd_gp.unanimity_fitting import (
+    HEREDITY,
+    MAX_RELEVANCE,
+    OWN,
+    UnanimityObjective,
+    fit_unanimity_kernel,
+)
 
 
 def observations(m=40, n=6):
@@ -31,6 +38,16 @@ def test_fitting_raises_the_posterior_and_finds_the_players_of_the_larger_set():
     kernel, parameters = fit_unanimity_kernel(x, g, relevance, own=True, iterations=25)
     assert objective(parameters)[0] < objective(objective.prior_mean)[0] - 1.0
     assert kernel.relevance[:3].min() > 3.0 * kernel.relevance[4:].max()
+
+
+def test_relevances_are_limited_however_different_those_of_the_other_process_are():
+    x, g, _ = observations()
+    objective = UnanimityObjective(x, g, np.array([1e-12, 1e-6, 1.0, 1.0, 1e6, 1e12]), own=True)
+    kernel = objective.kernel_of(objective.prior_mean + 1.0)
+    assert kernel.relevance.max() == MAX_RELEVANCE
+    total = 2.0 * kernel.covariance(x, np.ones((1, 6)))[:, 0]
+    smooth = kernel.functional(x) - kernel.residual(x)[:, None] * pair_functional(x)
+    assert smooth.sum(axis=1) == pytest.approx(total, abs=1e-6 * kernel.variances(x).max())
 
 
 def test_a_fit_continues_an_earlier_one():

@@ -12,9 +12,11 @@ the odd part of the game; the even part e(x) = (v(x) + v(-x)) / 2 cancels. odd-g
    mean d and deviation s has the weight pdf(d / s) / s. Add greedily the pair that reduces the weighted sum of the
    contrasts' variances most; observing g(x) reduces Cov(phi) by c c' / u, with c = Cov(phi, g(x)) and u = Var(g(x)).
 
-At the end, surrogates on logit((v - low) / (high - low)) are stacked with the first one by their leave-one-out errors
-(`logit_warp`, `logit_gp`, `stacking`). `regime` has the numbers, `small_budget` the case of fewer than 2 n + 2
-evaluations, and `sparse_rounds` with `active_sets` that of few important players among many.
+At the end, other surrogates are stacked with the first one by their leave-one-out errors (`stacking`): on
+logit((v - low) / (high - low)) (`logit_warp`, `logit_gp`), with strong terms (`strong_terms`), and for sums of
+unanimity games (`unanimity_surrogate`), which also chooses the pairs in games of many players that are like that.
+`regime` has the numbers, `small_budget` the case of fewer than 2 n + 2 evaluations, and `sparse_rounds` with
+`active_sets` that of few important players among many.
 
 `even` has the same steps for the interactions of pairs of players, which depend only on the even part.
 

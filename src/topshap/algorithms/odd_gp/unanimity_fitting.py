@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BASE, LINEAR, SMOOTH, RESIDUAL, HEREDITY, SLOPE, OWN = range(7)
 """The positions of the parameters in the vector; from OWN on, there is one number per player."""
 
+MAX_RELEVANCE = 1e3
+"""The largest relevance: such a player joins almost every set. Rounding errors grow with the sum of all relevances."""
+
 
 class UnanimityObjective:
     """The negative log posterior of the parameters, with its gradient.
@@ -74,7 +77,7 @@ class UnanimityObjective:
         gradient[SLOPE] = (diagonal * noise) @ self._extremeness
         total = float(kernel.relevance.sum())
         by_relevance = kernel.scale * self._by_relevance(slope, parts) - gradient[SMOOTH] / (total * (1.0 + total))
-        by_log = kernel.relevance * by_relevance
+        by_log = kernel.relevance * by_relevance * (kernel.relevance < MAX_RELEVANCE)
         gradient[BASE], gradient[HEREDITY] = by_log.sum(), by_log @ self._main_effects
         gradient[OWN:] = by_log[: len(gradient) - OWN]
         z = (parameters - self.prior_mean) / self.prior_deviation
@@ -102,7 +105,7 @@ class UnanimityObjective:
         if len(parameters) > OWN:
             logs = logs + parameters[OWN:]
         return UnanimityKernel(
-            relevance=np.exp(logs),
+            relevance=np.minimum(np.exp(logs), MAX_RELEVANCE),
             smooth=float(np.exp(parameters[SMOOTH])),
             linear=float(np.exp(parameters[LINEAR])),
             residual_level=float(np.exp(parameters[RESIDUAL])),
