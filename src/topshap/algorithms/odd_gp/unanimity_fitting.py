@@ -46,15 +46,15 @@ class UnanimityObjective:
         self._main_effects = logs - logs.mean()
         self._products, self._extremeness = x @ x.T, extremeness(x)
         scale_bounds = (np.log(1e-9), np.log(1e3))
-        rows = [
-            (-1.0, 1.5, (-6.0, 3.0)),
-            (np.log(1.0 / n), 2.0, (np.log(1e-6 / n), np.log(1e3 / n))),
-            (np.log(0.5), 2.0, scale_bounds),
-            (np.log(0.025), 1.0, scale_bounds),
-            (0.5, 0.5, (-0.5, 2.0)),
-            (0.0, 0.5, (-2.0, 2.0)),
+        rows = [  # the prior mean, prior deviation and bounds of each parameter
+            (-1.0, 1.5, (-6.0, 3.0)),  # BASE
+            (np.log(1.0 / n), 2.0, (np.log(1e-6 / n), np.log(1e3 / n))),  # LINEAR
+            (np.log(0.5), 2.0, scale_bounds),  # SMOOTH
+            (np.log(0.025), 1.0, scale_bounds),  # RESIDUAL
+            (0.5, 0.5, (-0.5, 2.0)),  # HEREDITY
+            (0.0, 0.5, (-2.0, 2.0)),  # SLOPE
         ]
-        rows += [(0.0, 0.7, (-3.0, 3.0))] * (n if own else 0)
+        rows += [(0.0, 0.7, (-3.0, 3.0))] * (n if own else 0)  # OWN
         means, deviations, bounds = zip(*rows, strict=True)
         self.prior_mean, self.prior_deviation = np.array(means), np.array(deviations)
         self.low, self.high = np.array(bounds).T
