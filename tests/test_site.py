@@ -22,6 +22,7 @@ COMMANDS = {
     "confidence": "topshap-bench fixed-confidence",
     "stopping": "topshap-bench stopping",
     "guarantee": "topshap-bench guarantee",
+    "calibration": "topshap-bench guarantee",
     "guarantee-kinds": "topshap-bench guarantee",
     "guarantee-goals": "topshap-bench guarantee-goals",
     "pairs": "topshap-bench pairs",

@@ -24,7 +24,7 @@ from topshap.algorithms.odd_gp.regime import (
 from topshap.algorithms.odd_gp.several_outputs import play_all_outputs
 from topshap.algorithms.odd_gp.small_budget import spend_small_budget
 from topshap.algorithms.odd_gp.sparse_rounds import BATCHES
-from topshap.algorithms.odd_gp.stacking import stacked_estimate
+from topshap.algorithms.odd_gp.stacking import Estimate, stacked_estimate
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.algorithms.odd_gp.unanimity_surrogate import UnanimitySurrogate
 from topshap.core.algorithm import Algorithm, Problem, Round, Rounds
@@ -148,18 +148,23 @@ class OddGP(Algorithm[Any]):
             chosen = choose_pairs(batch, candidates, contrasts, posterior or surrogate.posterior, repeat=regime.noise)
             yield ending_early(pairs.round(chosen), partial(estimate, regime.refit, cautious=True))
             iterations = regime.refit
-        known = pairs.evenly_ordered()
-        surrogate.learn(known.x, known.odd, known.even, iterations=max(iterations, LAST_FIT), fitted_to=FITTED_AT_LAST)
-        if regime.noise:
-            standing.set(*surrogate.shapley_values())
-        else:
-            values, covariance, rare = stacked_estimate(surrogate, unanimity, known, problem.rng)
-            standing.set(values, covariance, rare_contributions=rare)
+        last = last_estimate(surrogate, unanimity, pairs.evenly_ordered(), problem, max(iterations, LAST_FIT))
+        standing.set(last.shapley_values, last.covariance, rare_contributions=last.rare_contributions)
         standing.interactions = interactions_afterwards(
             pairs, surrogate.posterior.kernel.relevance, noise=regime.noise, max_pairs=regime.learned
         )
         if regime.spare_evaluation:
             yield from spend_one(draw_candidates(1, pairs, problem.rng, repeat=regime.noise))
+
+
+def last_estimate(
+    surrogate: OddSurrogate, unanimity: UnanimitySurrogate, pairs: ComplementPairs, problem: Problem, iterations: int
+) -> Estimate:
+    """Return the estimate from all pairs: by all surrogates, or by the first one alone if values are noisy."""
+    surrogate.learn(pairs.x, pairs.odd, pairs.even, iterations=iterations, fitted_to=FITTED_AT_LAST)
+    if not problem.deterministic:
+        return Estimate(*surrogate.shapley_values(), rare_contributions=False)
+    return stacked_estimate(surrogate, unanimity, pairs, problem.rng)
 
 
 def ending_early(planned: Round, estimate: Callable[[], object]) -> Round:
