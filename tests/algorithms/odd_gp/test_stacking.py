@@ -11,9 +11,9 @@ import topshap
 from topshap.algorithms.odd_gp import logit_warp, stacking
 from topshap.algorithms.odd_gp.designs import drop_used, pair_keys
 from topshap.algorithms.odd_gp.pairs import ComplementPairs
+from topshap.algorithms.odd_gp.regime import STACKED_PAIRS
 from topshap.algorithms.odd_gp.sigmoid_game import sigmoid_shapley_values
 from topshap.algorithms.odd_gp.stacking import (
-    MAX_PAIRS,
     MAX_PLAYERS,
     Prediction,
     logit_predictions,
@@ -70,7 +70,7 @@ def test_there_are_no_predictions_if_there_is_too_little_or_too_much_to_fit():
     assert predictions_of(ComplementPairs(x[:1], values[:1], opposites[:1])) == []
     wide = np.where(rng.random((40, MAX_PLAYERS + 1)) < 0.5, -1.0, 1.0)
     assert predictions_of(ComplementPairs(wide, values, opposites)) == []
-    m = MAX_PAIRS + 1
+    m = STACKED_PAIRS + 1
     many = ComplementPairs(np.resize(x, (m, N)), np.resize(values, m), np.resize(opposites, m))
     assert predictions_of(many) == []
 

@@ -5,10 +5,10 @@ import pytest
 
 import topshap
 from topshap.algorithms.odd_gp import fixed_budget
+from topshap.algorithms.odd_gp.regime import STACKED_PAIRS
 from topshap.algorithms.odd_gp.surrogate import OddSurrogate
 from topshap.algorithms.odd_gp.unanimity_kernel import UnanimityKernel
 from topshap.algorithms.odd_gp.unanimity_surrogate import (
-    MAX_PAIRS,
     PAIRS_PER_PLAYER,
     UnanimityPosterior,
     UnanimitySurrogate,
@@ -54,7 +54,7 @@ def test_it_is_exact_when_all_pairs_are_observed():
     coalitions = from_ids(np.arange(32), 5)[:15:-1]  # those with the last player, the grand coalition first
     g = (game(coalitions) - game(~coalitions)) / 2.0
     kernel = UnanimityKernel(relevance=np.ones(5), smooth=1.0, linear=0.1, residual_level=0.1)
-    posterior = UnanimityPosterior(kernel, np.where(coalitions, 1.0, -1.0), g)
+    posterior = UnanimityPosterior(kernel, np.where(coalitions, 1.0, -1.0), g, np.arange(1, 16))
     assert posterior.shapley_values == pytest.approx(game.shapley_values(), abs=1e-6)
 
 
@@ -64,7 +64,7 @@ def test_it_needs_enough_pairs_not_too_many_and_all_of_them():
     assert posterior_of(learned(game, 200, max_pairs=150)) is None
     surrogate = learned(game, 200)
     assert posterior_of(surrogate) is not None
-    surrogate.posterior.x = np.resize(surrogate.posterior.x, (MAX_PAIRS + 1, 20))
+    surrogate.posterior.x = np.resize(surrogate.posterior.x, (STACKED_PAIRS + 1, 20))
     assert posterior_of(surrogate) is None
 
 

@@ -21,7 +21,7 @@ from topshap.algorithms.odd_gp.logit_warp import candidate_warps, tight_warp, us
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
 from topshap.algorithms.odd_gp.rare_jumps import hide_jumps
-from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.regime import RICH_MODEL_UP_TO, STACKED_LEFT_OUT, STACKED_PAIRS
 from topshap.algorithms.odd_gp.strong_terms import StrongTerms
 from topshap.statistics.least_squares import share_of
 
@@ -34,17 +34,10 @@ if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.unanimity_surrogate import UnanimitySurrogate
     from topshap.core.typing import Matrix, Players, Values
 
-ENUMERATED_PLAYERS, MAX_PLAYERS, MAX_PAIRS = 16, 1000, 3000
-"""The largest game whose coalitions are enumerated, the largest one with logit values, and the largest number of pairs:
-limits on time.
-
-With 3000 pairs instead of 1000, the mean squared error on the tuning games is 0.86 times as large (standard error 0.1)
-after 4000 evaluations, and far smaller on models of trees with 30 players after 5000, for 1.5 times the CPU time.
-"""
+ENUMERATED_PLAYERS, MAX_PLAYERS = 16, 1000
+"""The largest game whose coalitions are enumerated, and the largest one with logit values: limits on time."""
 FITTED_TO = 100
 """The largest number of pairs that hyper-parameters on logit values are fitted to."""
-LEFT_OUT = 200
-"""The largest number of pairs whose leave-one-out residuals determine the weights, the last ones."""
 COMPARED_FIRST_ABOVE, LEAST_SHARE = 200, 0.05
 """The number of pairs above which surrogates are first compared on `FITTED_TO` of them, and the share that they need
 there."""
@@ -79,7 +72,7 @@ def stacked_estimate(
     shrinks with their root mean square, not with their mean square.
     """
     values, covariance = surrogate.shapley_values(cautious=True)
-    residuals = surrogate.posterior.left_out.residuals[-LEFT_OUT:]
+    residuals = surrogate.posterior.left_out.residuals[-STACKED_LEFT_OUT:]
     others = []
     if not is_perfect(residuals):
         others = [
@@ -103,21 +96,20 @@ def unanimity_prediction(surrogate: OddSurrogate, unanimity: UnanimitySurrogate)
     posterior = unanimity.learn(surrogate)
     if posterior is None:
         return []
-    residuals, _ = posterior.leave_one_out(surrogate.posterior.left_out.rows[-LEFT_OUT:])
-    return [Prediction(surrogate.scale * posterior.shapley_values, surrogate.scale * residuals)]
+    return [Prediction(surrogate.scale * posterior.shapley_values, surrogate.scale * posterior.residuals)]
 
 
 def strong_prediction(surrogate: OddSurrogate, pairs: ComplementPairs) -> list[Prediction]:
     """Return the prediction of the surrogate with strong terms, if there are any."""
     n, posterior = pairs.x.shape[1], surrogate.posterior
-    if n > RICH_MODEL_UP_TO or len(pairs) > MAX_PAIRS:
+    if n > RICH_MODEL_UP_TO or len(pairs) > STACKED_PAIRS:
         return []
     strong = StrongTerms.found_by(posterior)
     if not strong.terms:
         return []
     values = strong.shapley_values
     values += (2.0 * posterior.g[0] - values.sum()) / n  # exact but for rounding errors
-    return [Prediction(surrogate.scale * values, surrogate.scale * strong.residuals[-LEFT_OUT:])]
+    return [Prediction(surrogate.scale * values, surrogate.scale * strong.residuals[-STACKED_LEFT_OUT:])]
 
 
 def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.random.Generator) -> list[Prediction]:
@@ -126,9 +118,9 @@ def logit_predictions(surrogate: OddSurrogate, pairs: ComplementPairs, rng: np.r
     The list is empty if the game or the number of pairs is too large, or if there is nothing to fit.
     """
     m, n = pairs.x.shape
-    left_out = surrogate.posterior.left_out.rows[-LEFT_OUT:]
+    left_out = surrogate.posterior.left_out.rows[-STACKED_LEFT_OUT:]
     everything = np.concatenate([pairs.values, pairs.complement_values])
-    if n > MAX_PLAYERS or m > MAX_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
+    if n > MAX_PLAYERS or m > STACKED_PAIRS or len(left_out) == 0 or not np.ptp(everything) > 0.0:
         return []
     # Beyond small games, only values that look like probabilities or scores are worth the time.
     others = candidate_warps(everything) if n <= ENUMERATED_PLAYERS else usual_warp(everything)

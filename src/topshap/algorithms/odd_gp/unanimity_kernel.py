@@ -75,8 +75,7 @@ class UnanimityKernel:
         """Return the covariance of g between the rows of x and of y, without the residual."""
         covariance = self.linear * (x @ y.T)
         for part, sign, _ in common_parts(x, y, self.relevance):
-            part *= sign * self.scale  # noqa: PLW2901 - in place, since the matrix is large
-            covariance += part
+            covariance += np.multiply(part, sign * self.scale, out=part)  # in place, since the matrix is large
         return covariance
 
     def rows_among(self, x: Matrix) -> Callable[[int], Values]:

@@ -17,23 +17,21 @@ from scipy import linalg
 from topshap.algorithms.odd_gp.gp import FunctionalGP
 from topshap.algorithms.odd_gp.minimise import Curvature
 from topshap.algorithms.odd_gp.posterior import is_perfect
-from topshap.algorithms.odd_gp.regime import FITTED_PER_PLAYER, RICH_MODEL_UP_TO
+from topshap.algorithms.odd_gp.regime import FITTED_PER_PLAYER, RICH_MODEL_UP_TO, STACKED_LEFT_OUT, STACKED_PAIRS
 from topshap.algorithms.odd_gp.unanimity_fitting import fit_unanimity_kernel
 from topshap.algorithms.odd_gp.unanimity_kernel import UnanimityKernel
 
 if TYPE_CHECKING:
     from topshap.algorithms.odd_gp.surrogate import OddSurrogate
-    from topshap.core.typing import Matrix, Values
+    from topshap.core.typing import Matrix, Players, Values
 
-MAX_PAIRS = 3000
-"""The largest number of pairs: a limit on time."""
 PAIRS_PER_PLAYER, PAIRS_PER_PLAYER_IF_LARGE = 4, 1.5
 """The smallest number of pairs per player, up to `RICH_MODEL_UP_TO` players and beyond.
 
 With fewer, the first design is a large part of the pairs, and leave-one-out residuals at its extreme sizes favour this
 surrogate: with 1.8 and 3.6 pairs per player, the mean squared errors on the tuning games of local-nlp are 1.2 and 1.09
 times as large. In games of 300 and 500 players, where relevances have no parameters of their own, they are 0.8 times as
-large with 1.7 to 3.3 pairs per player (standard error 0.1).
+large with 1.7 to 3.3 pairs per player (standard error 0.13).
 """
 FITTED = (150, 300)
 """The smallest and the largest number of pairs that hyper-parameters are fitted to, if there are more."""
@@ -43,15 +41,25 @@ FIRST_FIT, REFIT = 12, 8
 CLEARLY_BETTER = 0.95
 """The largest root mean square of its leave-one-out residuals with which it is used, divided by that of the other one.
 
-With residuals between 0.95 and 1.1 times those of the other surrogate, Shapley values are no better on average on the
-tuning games: mean squared errors are up to 1.05 times as large in the families other than global with 250 evaluations.
+If its residuals are 0.95 to 1.1 times those of the other surrogate, it does not improve Shapley values on average: with
+250 evaluations, mean squared errors on the tuning games are up to 1.05 times as large, except in the family global.
 """
-LEFT_OUT = 200
-"""The largest number of pairs whose residuals are compared, the last ones."""
 
 
 class UnanimityPosterior(FunctionalGP[UnanimityKernel]):
-    """A Gaussian process for sums of unanimity games, conditioned on the odd parts of observed pairs."""
+    """A Gaussian process for sums of unanimity games, conditioned on the odd parts of observed pairs.
+
+    Parameters
+    ----------
+    kernel, x, observed
+        See `ConditionedGP`.
+    rows
+        The pairs whose leave-one-out residuals are compared with those of other surrogates.
+    """
+
+    def __init__(self, kernel: UnanimityKernel, x: Matrix, observed: Values, rows: Players) -> None:
+        super().__init__(kernel, x, observed)
+        self._rows = rows
 
     def functional_of(self, x: Matrix) -> Matrix:
         """Return the prior Cov(g(x), phi) of any pairs."""
@@ -63,6 +71,11 @@ class UnanimityPosterior(FunctionalGP[UnanimityKernel]):
         values = self.weights @ self.functional
         # The covariances are those of exact Shapley values but for errors of the quadrature.
         return np.asarray(values + (2.0 * self.observed[0] - values.sum()) / len(values))
+
+    @cached_property
+    def residuals(self) -> Values:
+        """The leave-one-out residuals of the compared pairs."""
+        return self.leave_one_out(self._rows)[0]
 
 
 class UnanimitySurrogate:
@@ -104,10 +117,10 @@ class UnanimitySurrogate:
         """
         known = surrogate.posterior
         m, n = known.x.shape
-        rows, residuals = known.left_out.rows[-LEFT_OUT:], known.left_out.residuals[-LEFT_OUT:]
+        residuals = known.left_out.residuals[-STACKED_LEFT_OUT:]
         own = n <= RICH_MODEL_UP_TO
         fewest = (PAIRS_PER_PLAYER if own else PAIRS_PER_PLAYER_IF_LARGE) * n
-        if not fewest <= m <= MAX_PAIRS or surrogate.further_pairs > 0 or is_perfect(residuals):
+        if not fewest <= m <= STACKED_PAIRS or surrogate.further_pairs > 0 or is_perfect(residuals):
             return None
         fitted = self._rng.permutation(m)[: int(np.clip(FITTED_PER_PLAYER * n, *FITTED))]
         kernel, self._parameters = fit_unanimity_kernel(
@@ -119,6 +132,5 @@ class UnanimitySurrogate:
             start=self._parameters,
             curvature=self._curvature,
         )
-        posterior = UnanimityPosterior(kernel, known.x, known.g)
-        own_residuals, _ = posterior.leave_one_out(rows)
-        return posterior if linalg.norm(own_residuals) < CLEARLY_BETTER * linalg.norm(residuals) else None
+        posterior = UnanimityPosterior(kernel, known.x, known.g, known.left_out.rows[-STACKED_LEFT_OUT:])
+        return posterior if linalg.norm(posterior.residuals) < CLEARLY_BETTER * linalg.norm(residuals) else None
