@@ -172,6 +172,16 @@ def test_every_number_on_the_landing_page_comes_from_a_report_that_is_linked_bes
         assert used == set(re.findall(r"\(benchmarks/(.*?)\.txt\)", figure))
 
 
+def test_only_pages_that_are_filled_have_placeholders_of_figures():
+    pages = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")}
+    assert {name for name, text in pages.items() if PLACEHOLDER.search(text)} == {"benchmarks.md", "index.md"}
+
+
+def test_the_largest_loss_by_mean_squared_error_is_what_the_comparison_says():
+    assert "more than 5% above that of the best" in (DOCS / "next-to-shap.md").read_text(encoding="utf-8")
+    assert float(FIGURES["race-largest-mse"].read()) <= 1.05
+
+
 def test_the_end_of_the_recorded_run_is_drawn_without_scripts(hooks):
     page = hooks.on_page_markdown(LANDING, page_of("index.md"))
     recorded = json.loads((DOCS / "images" / "recorded.json").read_text(encoding="utf-8"))

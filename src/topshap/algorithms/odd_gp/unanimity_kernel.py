@@ -13,7 +13,7 @@ that two coalitions and their complements have in common,
 
 The sinh of `odd_kernel` spreads interactions evenly over all coalitions. Here they are concentrated where almost all
 players are present, or almost none: the odd part is the same for the dual games, which are 1 unless C is absent. Sums
-of unanimity games, votes and the scores of retrained models are closer to this.
+of unanimity games of all sizes and the scores of retrained models are closer to this.
 """
 
 from __future__ import annotations

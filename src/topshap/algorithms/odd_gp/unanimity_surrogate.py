@@ -1,9 +1,9 @@
 """A surrogate for sums of unanimity games of all sizes, next to that of the odd part.
 
-It predicts votes, scores of retrained models and sums of unanimity games better, since their interactions are
-concentrated where almost all players are present, or almost none. Whether a game is like that shows in the
-leave-one-out residuals. If those of this surrogate are clearly smaller, its Shapley values are stacked with those of
-the other one, and in games of many players it chooses the pairs.
+It predicts sums of unanimity games and the scores of retrained models better, since their interactions are concentrated
+where almost all players are present, or almost none. Whether a game is like that shows in the leave-one-out residuals.
+If those of this surrogate are clearly smaller, its Shapley values are stacked with those of the other one, and in games
+of many players it chooses the pairs.
 """
 
 from __future__ import annotations
